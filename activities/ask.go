@@ -1,0 +1,114 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/contract"
+)
+
+// editPatience bounds the one try that a closing makes to edit the card; a slower platform is
+// asked again by an activity of its own.
+const editPatience = 5 * time.Second
+
+// Open registers a question with its conversation, where it queues behind the pending one.
+func (a *Activities) Open(ctx context.Context, in contract.AskInput) (struct{}, error) {
+	return struct{}{}, a.Signals.Note(ctx, in.Card.Thread, in.Attributes, contract.Note{Open: &in.Open})
+}
+
+// Ask makes a question known and sends its prompt. The order matters (DESIGN, mechanism 1): the
+// conversation knows of it before the keys are set, and these before the prompt is sent.
+func (a *Activities) Ask(ctx context.Context, in contract.AskInput) (contract.Asked, error) {
+	sender, ok := a.Senders[in.Card.Thread.Connector]
+	if !ok {
+		return contract.Asked{}, finalError(fmt.Sprintf("the connector %q is not configured here", in.Card.Thread.Connector))
+	}
+	if _, err := a.Open(ctx, in); err != nil {
+		return contract.Asked{}, err
+	}
+	expected := a.Now().Add(in.Timeout)
+	if err := a.Signals.Asked(ctx, contract.Pending{
+		Invocation: in.Open.Invocation, Thread: in.Card.Thread, AskedAt: a.Now().UTC(), Expires: expected.UTC(),
+	}); err != nil {
+		return contract.Asked{}, err
+	}
+	a.mirrored("set the pending key", in.Card, func(m Mirror) error {
+		return m.Open(ctx, in.Card.Thread, in.Open.Invocation, in.Timeout)
+	})
+	card := in.Card
+	card.Expires = expected
+	began := a.Now()
+	receipt, err := sender.Post(ctx, card)
+	if err != nil {
+		return contract.Asked{}, classified(err)
+	}
+	delivered := a.Now()
+	a.mirrored("renew the pending key", in.Card, func(m Mirror) error {
+		return m.Renew(ctx, in.Card.Thread, in.Open.Invocation, in.Timeout)
+	})
+	a.Publish("asked", in.Open.Invocation, in.Card.Thread, in.Card.Text)
+	return contract.Asked{Began: began.UTC(), Delivered: delivered.UTC(), Receipt: receipt}, nil
+}
+
+// Close does the bookkeeping of a question that has ended, in the reverse order of asking.
+func (a *Activities) Close(ctx context.Context, in contract.CloseInput) (contract.Closed, error) {
+	closed := contract.Closed{Edited: true}
+	if in.Receipt.Ref != "" {
+		patient, cancel := context.WithTimeout(ctx, editPatience)
+		err := a.edit(patient, in)
+		cancel()
+		if err != nil {
+			a.Logger.Warn("a card could not be edited yet", "invocation", in.Close.Invocation, "error", err)
+			closed = contract.Closed{RetryAfter: retryAfter(err)}
+		}
+	}
+	a.mirrored("delete the keys", in.Card, func(m Mirror) error {
+		return m.Close(ctx, in.Card.Thread, in.Close.Invocation)
+	})
+	if err := a.Signals.Ended(ctx, in.Close.Invocation); err != nil {
+		return closed, err
+	}
+	err := a.Signals.Note(ctx, in.Card.Thread, in.Attributes, contract.Note{Close: &in.Close})
+	a.Publish("closed", in.Close.Invocation, in.Card.Thread, in.Card.Closed)
+	return closed, err
+}
+
+// Edit makes the card say what happened, however long the platform puts it off.
+func (a *Activities) Edit(ctx context.Context, in contract.CloseInput) (struct{}, error) {
+	return struct{}{}, classified(a.edit(ctx, in))
+}
+
+func (a *Activities) edit(ctx context.Context, in contract.CloseInput) error {
+	sender, ok := a.Senders[in.Card.Thread.Connector]
+	if !ok {
+		return nil // it could not have been posted either
+	}
+	if err := sender.Edit(ctx, in.Receipt, in.Card); err != nil {
+		return err
+	}
+	a.Publish("edited", in.Close.Invocation, in.Card.Thread, in.Card.Closed)
+	return nil
+}
+
+// Tell writes one line to the person.
+func (a *Activities) Tell(ctx context.Context, in contract.TellInput) (struct{}, error) {
+	sender, ok := a.Senders[in.Thread.Connector]
+	if !ok {
+		return struct{}{}, nil
+	}
+	reply := chat.Reply{Thread: in.Thread, UUID: in.Key, Text: in.Text}
+	return struct{}{}, classified(sender.Reply(ctx, reply, remembered(ctx)))
+}
+
+// mirrored does something to the Redis keys. They are a mirror: a failure is a warning, and the
+// keys are put right when Redis is back.
+func (a *Activities) mirrored(what string, card chat.Card, do func(Mirror) error) {
+	if a.Mirror == nil {
+		return
+	}
+	if err := do(a.Mirror); err != nil {
+		a.Logger.Warn("redis: could not "+what, "thread", card.Thread.String(), "invocation", card.Invocation, "error", err)
+	}
+}

@@ -1,0 +1,149 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/countersignhq/countersign/approval"
+	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/contract"
+	"github.com/countersignhq/countersign/tool"
+)
+
+// Plan walks the steps before a person is asked (CONTRACT §1, steps 1 to 4) and freezes what
+// they found. What ends the call is in the plan's code, never an error.
+func (a *Activities) Plan(ctx context.Context, in contract.Invocation) (contract.Plan, error) {
+	op, ok := a.Registry.Find(in.Tool, in.Operation)
+	if !ok {
+		return refused(approval.OutOfScope, fmt.Sprintf("there is no operation %s of a tool %s",
+			approval.Escape(in.Operation), approval.Escape(in.Tool))), nil
+	}
+	parameters, err := a.Registry.Check(in.Tool, in.Operation, in.Parameters)
+	if err != nil {
+		var invalid *tool.ParametersError
+		if errors.As(err, &invalid) {
+			return refused(approval.InvalidParameters, invalid.Error()), nil
+		}
+		return contract.Plan{}, fmt.Errorf("check the parameters: %w", err)
+	}
+	in.Parameters = parameters
+	if a.Scope != nil {
+		if err := a.Scope(in); err != nil {
+			return refused(approval.OutOfScope, err.Error()), nil
+		}
+	}
+	contents, err := a.available(ctx, op, in.Call())
+	var unavailable *tool.UnavailableError
+	if errors.As(err, &unavailable) {
+		return refused(approval.Unavailable, unavailable.Reason), nil
+	}
+	if err != nil {
+		return contract.Plan{}, err
+	}
+	digest, err := approval.Digest(in.Tool, in.Operation, parameters, contents)
+	if err != nil {
+		return contract.Plan{}, fmt.Errorf("digest the call: %w", err)
+	}
+	plan := contract.Plan{
+		Mode: string(approval.Resolve(*op)), Parameters: parameters, Digest: digest, Thread: in.Thread,
+		Approvers: op.Approvers, Timeout: op.Timeout, Queue: a.Defaults.Queue,
+		Declaration: tool.Hash(in.Tool, *op), Repeatable: op.Idempotent, RunTimeout: op.RunTimeout,
+	}
+	if plan.Timeout <= 0 {
+		plan.Timeout = a.Defaults.ConfirmTimeout
+	}
+	return a.question(ctx, op, in, plan)
+}
+
+// available is step 3, and the hash of everything that is read or sent.
+func (a *Activities) available(ctx context.Context, op *tool.Operation, call tool.Call) (map[string]string, error) {
+	if op.Available != nil {
+		if err := op.Available(ctx, call); err != nil {
+			return nil, err
+		}
+	}
+	if op.Contents == nil {
+		return nil, nil
+	}
+	return op.Contents(ctx, call)
+}
+
+// question decides whether and where a person is asked.
+func (a *Activities) question(ctx context.Context, op *tool.Operation, in contract.Invocation, plan contract.Plan) (contract.Plan, error) {
+	mode := approval.Mode(plan.Mode)
+	if mode == approval.None {
+		return plan, nil
+	}
+	if mode == approval.Ask {
+		if grant := granted(in, plan); grant != "" {
+			plan.Mode, plan.Grant = string(approval.None), grant
+			return plan, nil
+		}
+	}
+	if !asks(in.Thread.Connector) {
+		switch {
+		case a.Defaults.Unsupported == "route" && asks(a.Defaults.Route.Connector):
+			plan.Thread = a.Defaults.Route
+		case a.Defaults.Unsupported == "deny" || a.Defaults.Unsupported == "route" || mode == approval.ByHandoff:
+			return refused(approval.PermissionDenied, string(approval.ReasonNoApprover)), nil
+		default:
+			// The contract is the gate (CONTRACT §2); the audit log has it.
+			plan.Mode, plan.Unasked = string(approval.None), true
+			return plan, nil
+		}
+	}
+	if mode == approval.ByHandoff {
+		return a.handoff(ctx, op, in, plan)
+	}
+	prompt, err := approval.Render(*op, plan.Parameters)
+	if err != nil {
+		return contract.Plan{}, fmt.Errorf("render the prompt: %w", err)
+	}
+	plan.Prompt = approval.Question(prompt)
+	plan.OfferAlways = approval.OffersAlways(mode)
+	return plan, nil
+}
+
+// granted returns the grant that covers a call, if any: read only after the policy is resolved,
+// so that raising an operation to danger voids it (CONTRACT §2).
+func granted(in contract.Invocation, plan contract.Plan) string {
+	for _, g := range in.Grants {
+		if g.Tool == in.Tool && g.Operation == in.Operation && g.Declaration == plan.Declaration && g.For == in.Requester.Key() {
+			return g.ID
+		}
+	}
+	return ""
+}
+
+// handoff freezes the step that a person has to do.
+func (a *Activities) handoff(ctx context.Context, op *tool.Operation, in contract.Invocation, plan contract.Plan) (contract.Plan, error) {
+	h := contract.Handoff{Reason: op.Handoff.Reason, Steps: op.Handoff.Steps, Timeout: op.Handoff.Timeout}
+	if h.Timeout <= 0 {
+		h.Timeout = a.Defaults.HandoffTimeout
+	}
+	if e := op.Handoff.Expect; e != nil {
+		h.Expects, h.Observable = e.Desc, e.Observable
+		done, err := e.Check(ctx, in.Call())
+		if err != nil {
+			a.Logger.Warn("a handoff's check failed before it was asked for", "tool", in.Tool, "operation", in.Operation, "error", err)
+		}
+		h.Satisfied = err == nil && done
+	}
+	plan.Handoff = &h
+	return plan, nil
+}
+
+// asks tells whether people can be asked on a connector (CONTRACT §2), configured or not.
+func asks(connector string) bool {
+	switch connector {
+	case chat.Telegram, chat.Slack, chat.Email, chat.Web:
+		return true
+	default:
+		return false
+	}
+}
+
+func refused(code approval.Code, reason string) contract.Plan {
+	return contract.Plan{Code: string(code), Reason: reason}
+}

@@ -1,0 +1,125 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/countersignhq/countersign/agent"
+	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/contract"
+)
+
+// commandNew starts the conversation afresh (CONTRACT §8).
+const commandNew = "!new"
+
+// Step asks the agent what to do next. Commands are handled before the agent sees anything.
+func (a *Activities) Step(ctx context.Context, in contract.StepInput) (contract.Step, error) {
+	m := in.Turn.Message
+	if strings.ToLower(strings.TrimSpace(m.Text)) == commandNew {
+		if err := a.Transcript.Afresh(ctx, m.Thread); err != nil {
+			return contract.Step{}, fmt.Errorf("start the conversation afresh: %w", err)
+		}
+		return contract.Step{Reply: "This is a new conversation. I have forgotten the old one, and nothing is pending."}, nil
+	}
+	if len(in.Results) == 0 {
+		if err := a.Transcript.Record(ctx, m); err != nil {
+			return contract.Step{}, fmt.Errorf("keep the message: %w", err)
+		}
+	}
+	history, err := a.Transcript.History(ctx, m)
+	if err != nil {
+		return contract.Step{}, fmt.Errorf("read the conversation: %w", err)
+	}
+	step, err := a.Agent.Next(ctx, agent.Turn{Message: m, History: history, Results: in.Results})
+	if err != nil {
+		return contract.Step{}, fmt.Errorf("ask the agent: %w", err)
+	}
+	return step, nil
+}
+
+// Reply sends the agent's answer with everything that lies in outbound/{uuid}/; that folder goes
+// only after the platform has all of it, and only where the connector deletes (CONTRACT §6).
+func (a *Activities) Reply(ctx context.Context, in contract.ReplyInput) (contract.TurnResult, error) {
+	m := in.Turn.Message
+	outbound := a.Attachments.Outbound(m.UUID)
+	files, err := outbound.List(ctx)
+	if err != nil {
+		return contract.TurnResult{}, fmt.Errorf("list the files of the reply: %w", err)
+	}
+	result := contract.TurnResult{Text: in.Text, Files: files}
+	sender, ok := a.Senders[m.Thread.Connector]
+	if !ok {
+		return contract.TurnResult{}, finalError(fmt.Sprintf("the connector %q is not configured here", m.Thread.Connector))
+	}
+	reply := chat.Reply{Thread: m.Thread, To: m.Ref, UUID: m.UUID, Text: in.Text, Files: files}
+	if err := sender.Reply(ctx, reply, remembered(ctx)); err != nil {
+		return contract.TurnResult{}, classified(err)
+	}
+	if sender.Traits().DeletesOutbound && len(files) > 0 {
+		if err := outbound.Clear(ctx); err != nil {
+			return contract.TurnResult{}, fmt.Errorf("clear the files that were sent: %w", err)
+		}
+	}
+	if err := a.Transcript.Close(ctx, m, in.Results, in.Text); err != nil {
+		a.Logger.Warn("the transcript misses a reply", "uuid", m.UUID, "error", err)
+	}
+	a.Publish("reply", "", m.Thread, in.Text)
+	return result, nil
+}
+
+// Listen runs one poller; the heartbeat carries the offset over to whoever takes over.
+func (a *Activities) Listen(ctx context.Context, in contract.Listen) (contract.Listen, error) {
+	poller, ok := a.Pollers[in.Connector]
+	if !ok {
+		return in, finalError(fmt.Sprintf("the connector %q does not poll here", in.Connector))
+	}
+	if activity.HasHeartbeatDetails(ctx) {
+		if err := activity.GetHeartbeatDetails(ctx, &in.Offset); err != nil {
+			a.Logger.Warn("the poller's offset could not be read; messages may come again", "error", err)
+		}
+	}
+	var mu sync.Mutex
+	offset := in.Offset
+	current := func() any { mu.Lock(); defer mu.Unlock(); return offset }
+	defer beating(ctx, current)()
+	err := poller.Poll(ctx, in.Offset, func(next string) {
+		mu.Lock()
+		offset = next
+		mu.Unlock()
+		activity.RecordHeartbeat(ctx, next)
+	})
+	in.Offset, _ = current().(string)
+	return in, classified(err)
+}
+
+// progress is chat.Progress over an activity's heartbeats.
+type progress struct {
+	ctx   context.Context
+	parts []string
+}
+
+// remembered returns which parts of a reply an earlier attempt has sent.
+func remembered(ctx context.Context) *progress {
+	p := &progress{ctx: ctx}
+	if activity.HasHeartbeatDetails(ctx) {
+		// Unreadable details mean that nothing is known to be sent.
+		_ = activity.GetHeartbeatDetails(ctx, &p.parts)
+	}
+	return p
+}
+
+// Done implements chat.Progress.
+func (p *progress) Done(part string) bool {
+	return slices.Contains(p.parts, part)
+}
+
+// Mark implements chat.Progress.
+func (p *progress) Mark(part string) {
+	p.parts = append(p.parts, part)
+	activity.RecordHeartbeat(p.ctx, p.parts)
+}

@@ -1,0 +1,81 @@
+package dispatch
+
+import (
+	"context"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	"github.com/countersignhq/countersign/contract"
+)
+
+// Word signals an invocation what its conversation has to say.
+func (d *Dispatcher) Word(ctx context.Context, workflowID string, word contract.Word) error {
+	return d.signal(ctx, workflowID, contract.SignalWord, word)
+}
+
+// Reply signals an invocation a text that may answer.
+func (d *Dispatcher) Reply(ctx context.Context, invocation string, reply contract.Reply) error {
+	return d.signal(ctx, contract.InvocationID(invocation), contract.SignalReply, reply)
+}
+
+func (d *Dispatcher) signal(ctx context.Context, workflowID, name string, arg any) error {
+	err := d.Client.SignalWorkflow(ctx, workflowID, "", name, arg)
+	if absent(err) {
+		return contract.ErrGone
+	}
+	return err
+}
+
+// Asked puts a question into the inbox.
+func (d *Dispatcher) Asked(ctx context.Context, pending contract.Pending) error {
+	return d.inbox(ctx, contract.SignalAsked, pending)
+}
+
+// Ended takes a question out of the inbox.
+func (d *Dispatcher) Ended(ctx context.Context, invocation string) error {
+	return d.inbox(ctx, contract.SignalEnded, invocation)
+}
+
+func (d *Dispatcher) inbox(ctx context.Context, signal string, arg any) error {
+	_, err := d.Client.SignalWithStartWorkflow(ctx, contract.InboxID, signal, arg, client.StartWorkflowOptions{
+		TaskQueue: contract.TaskQueue, StaticSummary: "What is pending over all conversations",
+	}, contract.WorkflowInbox, contract.Box{})
+	return err
+}
+
+// Alive tells whether a workflow is running.
+func (d *Dispatcher) Alive(ctx context.Context, workflowID string) (bool, error) {
+	described, err := d.Client.DescribeWorkflowExecution(ctx, workflowID, "")
+	if absent(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return described.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
+}
+
+// Known tells whether there is an invocation with this id, running or ended.
+func (d *Dispatcher) Known(ctx context.Context, invocation string) (bool, error) {
+	_, err := d.Client.DescribeWorkflowExecution(ctx, contract.InvocationID(invocation), "")
+	if absent(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Heartbeat records a phase of an activity and returns only once Temporal has it.
+func (d *Dispatcher) Heartbeat(ctx context.Context, taskToken []byte, phase contract.Phase) error {
+	return d.Client.RecordActivityHeartbeat(ctx, taskToken, phase)
+}
+
+// Listen makes sure that a connector's one poller is running.
+func (d *Dispatcher) Listen(ctx context.Context, connector string) error {
+	_, err := d.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: contract.ListenerID(connector), TaskQueue: contract.TaskQueue,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		StaticSummary:            "Polls " + connector,
+	}, contract.WorkflowListener, contract.Listen{Connector: connector})
+	return err
+}

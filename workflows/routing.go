@@ -1,0 +1,162 @@
+package workflows
+
+import (
+	"slices"
+	"strings"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/countersignhq/countersign/approval"
+	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/contract"
+)
+
+// commandNew starts the conversation afresh (CONTRACT §8).
+const commandNew = "!new"
+
+// message routes one message: to another program that waits on our keys, to the pending
+// question, or to the agent.
+func (c *conversation) message(ctx workflow.Context, m chat.Message) {
+	if c.seen(m.EventID) || m.From.Bot {
+		return
+	}
+	isCommand := strings.ToLower(strings.TrimSpace(m.Text)) == commandNew
+	forward := !isCommand && c.mayAnswer(m)
+	in := contract.RouteInput{Message: m, Forward: forward}
+	if c.Pending != nil {
+		in.Pending = c.Pending.Invocation
+	}
+	routed, err := routeActivity.first(ctx, bookkeeping("Route a message"), in)
+	switch {
+	case err != nil:
+		workflow.GetLogger(ctx).Error("a message could not be routed; it goes to the agent", "error", err)
+		c.Queue = append(c.Queue, m)
+	case routed.Taken:
+	case routed.Forwarded:
+		c.InFlight = append(c.InFlight, contract.Forwarded{Invocation: in.Pending, Message: m})
+	case forward && !routed.Gone:
+		// A file without text: stored, and the question stays open.
+	case isCommand:
+		c.afresh(ctx, m)
+	default:
+		c.Queue = append(c.Queue, m)
+	}
+}
+
+// mayAnswer tells whether a message goes to the pending question. What it turns out not to
+// answer comes back as Returned, or with the question's end.
+func (c *conversation) mayAnswer(m chat.Message) bool {
+	if c.Pending == nil || m.Forwarded || slices.Contains(c.Closed, m.ReplyTo) {
+		return false
+	}
+	if approval.Read(m.Text).Kind == approval.NoText && len(m.Files) == 0 {
+		return false
+	}
+	ok, _ := approval.MayAnswer(c.Pending.Approvers, m.From, c.Pending.Requester, false)
+	return ok
+}
+
+// afresh is "!new": the pending question is withdrawn, grants end, and the agent forgets.
+func (c *conversation) afresh(ctx workflow.Context, m chat.Message) {
+	questions := c.Waiting
+	if c.Pending != nil {
+		questions = append([]contract.Open{*c.Pending}, questions...)
+	}
+	for _, q := range questions {
+		c.say(ctx, q.Invocation, contract.Word{Kind: contract.WordWithdrawn, By: m.From.Key()})
+	}
+	c.Grants = nil
+	c.Queue = append(c.Queue, m)
+}
+
+// open registers a question before its prompt is sent.
+func (c *conversation) open(ctx workflow.Context, o contract.Open) {
+	if c.Pending != nil && c.Pending.Invocation == o.Invocation ||
+		slices.ContainsFunc(c.Waiting, func(w contract.Open) bool { return w.Invocation == o.Invocation }) {
+		return // told again
+	}
+	switch {
+	case c.Pending == nil:
+		c.Pending = &o
+	case o.Queue:
+		c.Waiting = append(c.Waiting, o)
+		return
+	default:
+		c.say(ctx, c.Pending.Invocation, contract.Word{Kind: contract.WordSuperseded, By: o.Invocation})
+		c.Pending = &o
+	}
+	if o.Queue {
+		c.say(ctx, o.Invocation, contract.Word{Kind: contract.WordGo})
+	}
+}
+
+// close frees the place of a question that has ended.
+func (c *conversation) close(ctx workflow.Context, e contract.Close) {
+	if e.Ref != "" {
+		c.Closed = append(c.Closed, e.Ref)
+		if extra := len(c.Closed) - maxClosed; extra > 0 {
+			c.Closed = slices.Delete(c.Closed, 0, extra)
+		}
+	}
+	if e.Grant != nil && !slices.ContainsFunc(c.Grants, func(g contract.Grant) bool { return g.ID == e.Grant.ID }) {
+		c.Grants = append(c.Grants, *e.Grant)
+	}
+	c.release(e.Invocation, e.Consumed)
+	c.Waiting = slices.DeleteFunc(c.Waiting, func(w contract.Open) bool { return w.Invocation == e.Invocation })
+	if c.Pending == nil || c.Pending.Invocation != e.Invocation {
+		return
+	}
+	c.Pending = nil
+	if len(c.Waiting) > 0 {
+		next := c.Waiting[0]
+		c.Waiting = slices.Delete(c.Waiting, 0, 1)
+		c.Pending = &next
+		c.say(ctx, next.Invocation, contract.Word{Kind: contract.WordGo})
+	}
+}
+
+// release turns what was handed to a question that has ended, and was no answer, into normal messages.
+func (c *conversation) release(invocation string, consumed []string) {
+	c.takeBack(func(f contract.Forwarded) (back, drop bool) {
+		mine := f.Invocation == invocation
+		answered := slices.Contains(consumed, f.Message.UUID)
+		return mine && !answered, mine && answered
+	})
+}
+
+// unanswered takes back messages that a question, which stays open, did not take for answers.
+func (c *conversation) unanswered(messages []string) {
+	c.takeBack(func(f contract.Forwarded) (back, drop bool) { return slices.Contains(messages, f.Message.UUID), false })
+}
+
+func (c *conversation) takeBack(which func(contract.Forwarded) (back, drop bool)) {
+	kept := make([]contract.Forwarded, 0, len(c.InFlight))
+	for _, f := range c.InFlight {
+		switch back, drop := which(f); {
+		case back:
+			c.Queue = append(c.Queue, f.Message)
+		case !drop:
+			kept = append(kept, f)
+		}
+	}
+	c.InFlight = kept
+}
+
+// confirm gives its word at a deadline: everything that was received before is in it.
+func (c *conversation) confirm(ctx workflow.Context, invocation string) {
+	w := contract.Word{Kind: contract.WordConfirmed}
+	for _, f := range c.InFlight {
+		if f.Invocation == invocation {
+			w.Replies = append(w.Replies, contract.ReplyOf(f.Message))
+		}
+	}
+	c.say(ctx, invocation, w)
+}
+
+// say sends a word to an invocation; one that has ended needs none.
+func (c *conversation) say(ctx workflow.Context, invocation string, w contract.Word) {
+	in := contract.SignalInput{Workflow: contract.InvocationID(invocation), Word: &w}
+	if _, err := signalActivity.first(ctx, bookkeeping("Tell "+contract.InvocationID(invocation)+": "+w.Kind), in); err != nil {
+		workflow.GetLogger(ctx).Error("an invocation could not be told", "invocation", invocation, "word", w.Kind, "error", err)
+	}
+}

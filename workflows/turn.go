@@ -1,0 +1,108 @@
+package workflows
+
+import (
+	"fmt"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/countersignhq/countersign/approval"
+	"github.com/countersignhq/countersign/contract"
+)
+
+// maxSteps bounds an agent that never comes to an end.
+const maxSteps = 25
+
+// Turn answers one message: it asks the agent for its next step, runs the calls that it wants
+// as invocations of their own, and replies with what lies in outbound/{uuid}/.
+func Turn(ctx workflow.Context, in contract.Turn) (contract.TurnResult, error) {
+	t := &turn{in: in, refused: map[string]contract.Result{}}
+	result := t.run(ctx)
+	return result, t.done(ctx)
+}
+
+type turn struct {
+	in      contract.Turn
+	results []contract.ToolResult
+	// refused are calls that a person has turned down; the same call is not asked for twice in a turn.
+	refused map[string]contract.Result
+}
+
+func (t *turn) run(ctx workflow.Context) contract.TurnResult {
+	text := t.think(ctx)
+	details(ctx, "Replying.")
+	// A person who wrote gets an answer, also when the turn was cancelled.
+	free, _ := workflow.NewDisconnectedContext(ctx)
+	result, err := replyActivity.do(free, telling("Reply in "+t.in.Message.Thread.String()),
+		contract.ReplyInput{Turn: t.in, Text: text, Results: t.results})
+	if err != nil {
+		workflow.GetLogger(ctx).Error("the reply could not be delivered", "error", err)
+		return contract.TurnResult{Text: text, Undelivered: cause(err)}
+	}
+	return result
+}
+
+// think walks the agent's steps until it has a reply.
+func (t *turn) think(ctx workflow.Context) string {
+	for n := range maxSteps {
+		details(ctx, fmt.Sprintf("Asking the agent for step %d.", n+1))
+		step, err := stepActivity.first(ctx, planning("The agent's next step"), contract.StepInput{Turn: t.in, Results: t.results})
+		switch {
+		case ctx.Err() != nil:
+			return "This was cancelled."
+		case err != nil:
+			return "Something went wrong here; nothing more was done: " + cause(err)
+		case len(step.Calls) == 0:
+			return step.Reply
+		}
+		for _, call := range step.Calls {
+			t.results = append(t.results, contract.ToolResult{Call: call, Result: t.invoke(ctx, call)})
+		}
+	}
+	return fmt.Sprintf("I stopped after %d steps without coming to an end.", maxSteps)
+}
+
+// invoke runs one call as a ToolInvocation of its own.
+func (t *turn) invoke(ctx workflow.Context, call contract.ToolCall) contract.Result {
+	if before, ok := t.refused[call.Key]; ok {
+		before.ID = call.ID
+		return before
+	}
+	details(ctx, fmt.Sprintf("Running %s %s.", call.Tool, call.Operation))
+	in := contract.Invocation{
+		ID: call.ID, Tool: call.Tool, Operation: call.Operation, Parameters: call.Parameters,
+		Thread: t.in.Message.Thread, Requester: t.in.Message.From, MessageUUID: t.in.Message.UUID,
+		Turn: true, Attributes: t.in.Attributes, Grants: t.in.Grants,
+	}
+	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID:            contract.InvocationID(call.ID),
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+		// The prompt of a turn that is cancelled has to be closed.
+		ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
+		WaitForCancellation:   true,
+		StaticSummary:         fmt.Sprintf("%s %s for %s", call.Tool, call.Operation, in.Requester.Label()),
+		TypedSearchAttributes: in.SearchAttributes(),
+	})
+	var result contract.Result
+	if err := workflow.ExecuteChildWorkflow(child, contract.WorkflowToolInvocation, in).Get(ctx, &result); err != nil {
+		return contract.Result{
+			ID: call.ID, Status: string(approval.StatusUnknown), Code: string(approval.OutcomeUnknown),
+			Reason: "the invocation ended without a result: " + cause(err),
+		}
+	}
+	switch approval.Code(result.Code) {
+	case approval.PermissionDenied, approval.HandoffCancelled, approval.HandoffTimeout:
+		t.refused[call.Key] = result
+	}
+	return result
+}
+
+// done tells the conversation that the next message may have its turn.
+func (t *turn) done(ctx workflow.Context) error {
+	ctx, _ = workflow.NewDisconnectedContext(ctx)
+	_, err := signalActivity.first(ctx, bookkeeping("Give the conversation its next turn"), contract.SignalInput{
+		Workflow: contract.ConversationID(t.in.Message.Thread), Thread: t.in.Message.Thread, Attributes: t.in.Attributes,
+		Note: &contract.Note{TurnDone: &contract.TurnDone{UUID: t.in.Message.UUID}},
+	})
+	return err
+}
