@@ -1,0 +1,103 @@
+package config_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/config"
+)
+
+const people = `
+people:
+  - name: ada
+    owner: true
+    telegram: [1001, "1002"]
+    slack: T01/U01
+    email: [Ada@Example.Test]
+    tokens: [sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08]
+  - name: bob
+    telegram: [2002]
+    tokens: [SHA256:60303AE22B998861BCE3B28F33EEC1BE758A213C86C93C076DBE9F558C11C752]
+  - name: bot
+    role: agent
+    tokens: [sha256:fd61a03af4f77d870fc21e05e7e80678095c92d808cfb3b5c279ee04c74aca13]
+`
+
+func TestPersonByPlatformID(t *testing.T) {
+	t.Parallel()
+	c, err := load(people, nil)
+	require.NoError(t, err)
+	for id, want := range map[string]chat.Person{
+		"telegram:1001":          {ID: "telegram:1001", Name: "ada", Owner: true},
+		"telegram:1002":          {ID: "telegram:1002", Name: "ada", Owner: true},
+		"slack:T01/U01":          {ID: "slack:T01/U01", Name: "ada", Owner: true},
+		"email:ADA@example.test": {ID: "email:ada@example.test", Name: "ada", Owner: true},
+		"telegram:2002":          {ID: "telegram:2002", Name: "bob"},
+		"slack:T02/U01":          {ID: "slack:T02/U01"}, // the same user id in another team
+		"telegram:":              {ID: "telegram:"},
+		"":                       {},
+		"ada":                    {ID: "ada"}, // a display name is no identity
+		"email:2002":             {ID: "email:2002"},
+	} {
+		require.Equal(t, want, c.Person(id), id)
+		require.Equal(t, want.Name != "", c.Known(id), id)
+	}
+	owner, ok := c.FirstOwner()
+	require.True(t, ok)
+	require.Equal(t, "ada", owner.Name)
+}
+
+func TestToken(t *testing.T) {
+	t.Parallel()
+	c, err := load(people, nil)
+	require.NoError(t, err)
+	for digest, want := range map[string]struct {
+		person chat.Person
+		role   config.Role
+	}{
+		"9F86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08": {chat.Person{ID: "api:ada", Name: "ada", Owner: true}, config.RoleOwner},
+		"60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752": {chat.Person{ID: "api:bob", Name: "bob"}, config.RoleApprover},
+		"fd61a03af4f77d870fc21e05e7e80678095c92d808cfb3b5c279ee04c74aca13": {chat.Person{ID: "api:bot", Name: "bot", Bot: true}, config.RoleAgent},
+	} {
+		person, role, ok := c.Token(digest)
+		require.True(t, ok)
+		require.Equal(t, want.person, person)
+		require.Equal(t, want.role, role)
+	}
+	for _, digest := range []string{"", "9f86", "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"} {
+		_, role, ok := c.Token(digest)
+		require.False(t, ok)
+		require.Empty(t, role)
+	}
+}
+
+func TestRoute(t *testing.T) {
+	t.Parallel()
+	c, err := load("approval_route: slack:C01:1700000000.000100", nil)
+	require.NoError(t, err)
+	thread, ok := c.Route()
+	require.True(t, ok)
+	require.Equal(t, chat.Thread{Connector: chat.Slack, Key: "C01:1700000000.000100"}, thread)
+	_, ok = config.Default().Route()
+	require.False(t, ok)
+}
+
+func TestFolder(t *testing.T) {
+	t.Parallel()
+	for diskURL, want := range map[string]string{
+		"file:///srv/files":               "/srv/files",
+		"file:///srv/a%20b?metadata=skip": "/srv/a b",
+		"file://./.countersign/files":     ".countersign/files",
+		"file://localhost/srv":            "/srv",
+		"file://host/files":               "",
+		"s3://bucket":                     "",
+		"mem://":                          "",
+		config.Default().Disks["local"]:   ".countersign/files",
+	} {
+		folder, ok := config.Folder(diskURL)
+		require.Equal(t, want, folder, diskURL)
+		require.Equal(t, want != "", ok, diskURL)
+	}
+}
