@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/countersignhq/countersign/contract"
+	"github.com/countersignhq/countersign/gateway"
+)
+
+// base is the gateway's address.
+func (s *starter) base() string {
+	for _, address := range []string{s.url, s.Getenv("COUNTERSIGN_URL")} {
+		if address != "" {
+			return strings.TrimRight(address, "/")
+		}
+	}
+	host, port, err := net.SplitHostPort(s.Getenv("COUNTERSIGN_HTTP_ADDR"))
+	if err != nil {
+		return "http://127.0.0.1:8080"
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1" // listens everywhere, so here too
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+func (s *starter) dataDir() string {
+	if dir := s.Getenv("COUNTERSIGN_DATA_DIR"); dir != "" {
+		return dir
+	}
+	return ".countersign"
+}
+
+func (s *starter) token() (string, error) {
+	if token := strings.TrimSpace(s.Getenv("COUNTERSIGN_TOKEN")); token != "" {
+		return token, nil
+	}
+	path := filepath.Join(s.dataDir(), gateway.TokenFile)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return "", failed("there is no token: set COUNTERSIGN_TOKEN, or run where the gateway's data folder is (%s is not there)", path)
+	}
+	return strings.TrimSpace(string(content)), nil
+}
+
+// problem is an answer that says no.
+type problem struct{ gateway.Problem }
+
+func (p *problem) Error() string { return p.Detail }
+
+// call sends a request and reads the answer, a JSON document, into into (nil: unread).
+// The error of a refusal is a *problem.
+func (s *starter) call(ctx context.Context, method, path string, body, into any) (status int, err error) {
+	var content io.Reader
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return 0, failed("the request cannot be written as JSON: %v", err)
+		}
+		content = bytes.NewReader(encoded)
+	}
+	response, err := s.open(ctx, method, path, content)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close() //nolint:errcheck // it was only read
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		return response.StatusCode, failed("the gateway's answer broke off: %v", err)
+	}
+	if into != nil && len(answer) > 0 {
+		if err := json.Unmarshal(answer, into); err != nil {
+			return response.StatusCode, failed("%s does not answer like a Countersign gateway", s.base())
+		}
+	}
+	return response.StatusCode, nil
+}
+
+// open sends a request; the caller closes the body of the answer, which is a success.
+func (s *starter) open(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	token, err := s.token()
+	if err != nil {
+		return nil, err
+	}
+	address := path
+	if !strings.Contains(path, "://") {
+		address = s.base() + path
+	}
+	request, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return nil, misused("the gateway's address is none: %v", err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := s.HTTP.Do(request)
+	if err != nil {
+		return nil, s.unreachable(ctx, err)
+	}
+	if response.StatusCode < 400 {
+		return response, nil
+	}
+	defer response.Body.Close() //nolint:errcheck // it was only read
+	var refused problem
+	content, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if json.Unmarshal(content, &refused.Problem) != nil || refused.Detail == "" {
+		return nil, failed("%s answered %s; is it a Countersign gateway?", s.base(), response.Status)
+	}
+	refused.Status = response.StatusCode
+	return nil, &refused
+}
+
+func (s *starter) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return failed("interrupted; what was started goes on, and questions stay open")
+	}
+	var inner *url.Error
+	if errors.As(err, &inner) {
+		err = inner.Err // without the address, which is named below
+	}
+	return failed("no gateway answers at %s (%v). Start one with `make run`, or set COUNTERSIGN_URL.", s.base(), err)
+}
+
+// plain turns a refusal into an exit code for a person.
+func plain(err error) error {
+	var refused *problem
+	if errors.As(err, &refused) {
+		return failed("%s", refused.Detail)
+	}
+	return err
+}
+
+func invocationPath(id string) string { return "/api/invocations/" + url.PathEscape(id) }
+
+// wait asks for an invocation until it has ended or the time (0: no limit) is over; told
+// is called with every state on the way.
+func (s *starter) wait(ctx context.Context, id string, limit time.Duration, told func(contract.State)) (contract.State, error) {
+	deadline := s.Now().Add(limit)
+	pause := "1s" // first, so that a question is shown soon
+	for {
+		if limit > 0 {
+			left := deadline.Sub(s.Now())
+			if whole, _ := time.ParseDuration(pause); left < whole {
+				pause = max(left, 0).String()
+			}
+		}
+		var state contract.State
+		if _, err := s.call(ctx, http.MethodGet, invocationPath(id)+"?wait="+pause, nil, &state); err != nil {
+			return state, err
+		}
+		if ended(state.Status) {
+			return state, nil
+		}
+		told(state)
+		if limit > 0 && !s.Now().Before(deadline) {
+			return state, nil
+		}
+		if pause = "30s"; state.Approval == nil && state.Handoff == nil {
+			pause = "2s" // it may still come to a question
+		}
+	}
+}
+
+func ended(status string) bool { return status != "" && status != "waiting" && status != "running" }
+
+// about tells where Temporal's Web UI is.
+type about struct {
+	UIURL     string `json:"ui_url"`
+	Namespace string `json:"namespace"`
+	URL       string `json:"url"`
+}
+
+func (s *starter) about(ctx context.Context) (about, error) {
+	var a about
+	_, err := s.call(ctx, http.MethodGet, "/api/about", nil, &a)
+	return a, err
+}
+
+func (a about) workflow(id string) string {
+	return gateway.WorkflowURL(a.UIURL, a.Namespace, contract.InvocationID(id))
+}
+
+// show prints as JSON, or as text by the function.
+func (s *starter) show(document any, text func(out *printer)) error {
+	out := &printer{to: s.Stdout}
+	if s.output == "json" {
+		encoder := json.NewEncoder(s.Stdout)
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+		out.err = encoder.Encode(document)
+	} else {
+		text(out)
+	}
+	if out.err != nil {
+		return failed("cannot print: %v", out.err)
+	}
+	return nil
+}
+
+// printer prints until something goes wrong.
+type printer struct {
+	to  io.Writer
+	err error
+}
+
+func (p *printer) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintln(p.to, harmless(fmt.Sprintf(format, args...)))
+	}
+}
+
+// harmless shows control and direction characters as escapes: what an agent or a stranger
+// wrote must not rewrite the terminal.
+func harmless(text string) string {
+	const joiner = '\u200d' // joins emoji
+	var b strings.Builder
+	for _, r := range text {
+		if r != '\n' && r != '\t' && r != joiner && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
+			fmt.Fprintf(&b, `\u{%04X}`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,299 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/countersignhq/countersign/chat"
+)
+
+// maxAttempts is how often an update is handed to a Desk that refuses it (as
+// opposed to one that cannot be reached, which is asked for ever).
+const maxAttempts = 5
+
+// Poll fetches updates and hands each to the Desk, in order, until ctx ends (its
+// error is returned) or Telegram refuses for good (a final *chat.Error, e.g. a
+// wrong token). offset is the first update wanted; 0 for whatever Telegram has.
+//
+// heartbeat is called every few seconds and whenever offset has moved, perhaps
+// from another goroutine but never twice at once. The offset moves past an update
+// only after the Desk has taken it, so whoever continues with the last one loses
+// nothing (DESIGN mechanism 10). Exactly one Poll may run for a bot: Telegram
+// answers a second one with 409.
+func (c *Connector) Poll(ctx context.Context, offset int64, heartbeat func(offset int64)) error {
+	p := &poller{c: c, offset: offset, seen: map[int64]time.Time{}, heartbeat: heartbeat}
+	stop := p.beat(ctx)
+	defer stop()
+	for {
+		var batch []entry
+		var asked time.Time
+		err := p.persist(ctx, func() (err error) {
+			p.clearWebhook(ctx)
+			asked = time.Now()
+			batch, err = p.fetch(ctx, c.timing.poll)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		// Some servers do not hold the call; they are not to be asked without a break.
+		if early := c.timing.idle - time.Since(asked); len(batch) == 0 && early > 0 {
+			if err := sleep(ctx, early); err != nil {
+				return err
+			}
+		}
+		if err := p.work(ctx, batch); err != nil {
+			return err
+		}
+	}
+}
+
+type poller struct {
+	c       *Connector
+	cleared bool                // a webhook is no longer set
+	seen    map[int64]time.Time // when an update was first received, until it is taken
+
+	mu        sync.Mutex
+	offset    int64
+	heartbeat func(int64)
+}
+
+// entry is one update of a batch.
+type entry struct {
+	arrived
+	err error // it could not be read
+}
+
+// clearWebhook takes away, once, a webhook that is left over from another set-up:
+// it would make every getUpdates fail.
+func (p *poller) clearWebhook(ctx context.Context) {
+	if p.cleared {
+		return
+	}
+	if err := p.c.api.call(ctx, "deleteWebhook", nil, nil); err != nil {
+		p.c.log.Warn("telegram webhook not cleared", "error", err)
+		return
+	}
+	p.cleared = true
+}
+
+// persist repeats do until it succeeds, fails for good, or ctx ends.
+func (p *poller) persist(ctx context.Context, do func() error) error {
+	for wait := p.c.timing.backoff; ; wait = min(2*wait, p.c.timing.maxWait) {
+		err := do()
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		var classified *chat.Error
+		if errors.As(err, &classified) && !classified.Temporary {
+			return err
+		}
+		pause := wait
+		if classified != nil {
+			pause = max(pause, classified.RetryAfter)
+		}
+		if f := asFailure(err); f != nil && f.code == http.StatusConflict {
+			p.c.log.Warn("another program polls this bot, or a webhook is set for it: only one may; end the other",
+				"error", err, "wait", pause)
+		} else {
+			p.c.log.Warn("telegram polling failed, trying again", "error", err, "wait", pause)
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// fetch asks for updates from the offset on; Telegram forgets those before it.
+func (p *poller) fetch(ctx context.Context, hold time.Duration) ([]entry, error) {
+	var raw []json.RawMessage
+	err := p.c.api.callFor(ctx, hold+15*time.Second, "getUpdates", params{
+		"offset":          strconv.FormatInt(p.offset, 10),
+		"timeout":         strconv.Itoa(int(hold / time.Second)),
+		"allowed_updates": allowedUpdates,
+	}, &raw)
+	if err != nil {
+		return nil, err
+	}
+	now := p.c.now()
+	var batch []entry
+	for _, r := range raw {
+		var e entry
+		if e.event, e.err = decode(r); e.err != nil {
+			var id struct {
+				ID *int64 `json:"update_id"`
+			}
+			if json.Unmarshal(r, &id) != nil || id.ID == nil {
+				p.c.log.Warn("telegram sent something that is no update", "bytes", len(r))
+				continue
+			}
+			e.update = *id.ID
+		}
+		if _, known := p.seen[e.update]; !known {
+			p.seen[e.update] = now
+		}
+		e.at = p.seen[e.update]
+		batch = append(batch, e)
+	}
+	if len(batch) == 0 && len(raw) > 0 {
+		return nil, fmt.Errorf("getUpdates: none of %d updates has an id", len(raw))
+	}
+	return batch, nil
+}
+
+// work takes a batch in order and moves the offset along.
+func (p *poller) work(ctx context.Context, batch []entry) error {
+	for len(batch) > 0 {
+		e := batch[0]
+		if e.err == nil && e.message != nil && e.message.album != "" {
+			batch = p.settle(ctx, batch)
+			e = batch[0]
+		}
+		parts, rest := cutAlbum(batch)
+		switch {
+		case e.err != nil:
+			p.c.log.Warn("telegram update not understood and left out", "update", e.update, "error", e.err)
+		case p.c.albums.wasTaken(e.update):
+		case !p.c.admits(e.arrived):
+			p.c.log.Warn("telegram message dropped: rate limit of the chat", "update", e.update, "chat", e.message.chat)
+		default:
+			if err := p.deliver(ctx, parts); err != nil {
+				return err
+			}
+			if len(parts) > 1 {
+				p.c.albums.took(parts)
+			}
+		}
+		next := batch[len(batch)-1].update + 1
+		if len(rest) > 0 {
+			next = rest[0].update
+		}
+		for _, part := range parts {
+			delete(p.seen, part.update)
+		}
+		p.move(next)
+		batch = rest
+	}
+	return nil
+}
+
+// settle fetches again until the album at the head of the batch grows no more. The
+// offset stays: nothing of it is acknowledged before it is delivered.
+func (p *poller) settle(ctx context.Context, batch []entry) []entry {
+	for range 5 {
+		parts, _ := cutAlbum(batch)
+		if sleep(ctx, p.c.albums.wait) != nil {
+			break
+		}
+		again, err := p.fetch(ctx, 0)
+		if err != nil || len(again) == 0 || again[0].update != batch[0].update {
+			break // work with what we have
+		}
+		grown, _ := cutAlbum(again)
+		batch = again
+		if len(grown) == len(parts) {
+			break
+		}
+	}
+	return batch
+}
+
+// cutAlbum separates the first update, with all others of its album, from the rest.
+func cutAlbum(batch []entry) (parts []arrived, rest []entry) {
+	first := batch[0]
+	for i, e := range batch {
+		same := i > 0 && first.err == nil && e.err == nil && first.message != nil && e.message != nil &&
+			first.message.album != "" && e.message.album == first.message.album && e.message.chat == first.message.chat
+		if i == 0 || same {
+			parts = append(parts, e.arrived)
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	return parts, rest
+}
+
+// deliver does not return before the update is taken, or has been refused too often.
+func (p *poller) deliver(ctx context.Context, parts []arrived) error {
+	wait := p.c.timing.backoff
+	for attempt := 1; ; {
+		err := p.c.take(ctx, parts)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if lasting(err) {
+			if attempt++; attempt > maxAttempts {
+				p.c.log.Error("telegram update refused again and again, left out", "update", parts[0].update, "error", err)
+				return nil
+			}
+		}
+		p.c.log.Warn("telegram update not taken, trying again", "update", parts[0].update, "error", err, "wait", wait)
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+		wait = min(2*wait, p.c.timing.maxWait)
+	}
+}
+
+// lasting errors are the Desk's own; an unreachable Temporal or a file that
+// cannot be had now (patience bounds that) is waited for.
+func lasting(err error) bool {
+	var fetching *fetchError
+	return !errors.Is(err, chat.ErrUnreachable) && !errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &fetching)
+}
+
+func (p *poller) move(offset int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.offset = offset
+	if p.heartbeat != nil {
+		p.heartbeat(offset)
+	}
+}
+
+// beat reports the offset regularly, for Telegram may hold a call for a minute.
+func (p *poller) beat(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(p.c.timing.heartbeat)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				p.mu.Lock()
+				if p.heartbeat != nil {
+					p.heartbeat(p.offset)
+				}
+				p.mu.Unlock()
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

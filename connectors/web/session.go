@@ -1,0 +1,175 @@
+package web
+
+import (
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/gorilla/securecookie"
+
+	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/gateway"
+)
+
+const (
+	sessionCookie = "countersign_session"
+	flashCookie   = "countersign_flash"
+	sessionAge    = 30 * 24 * 60 * 60 // seconds
+	flashAge      = 60
+)
+
+// session is what the encrypted cookie holds. ID is the conversation's key and no secret.
+type session struct {
+	ID string `json:"id"`
+	// Hash of the token that signed in; empty before. It is looked up at each request, so a
+	// token that is taken out of the configuration ends its sessions.
+	Hash string `json:"hash,omitempty"`
+}
+
+// visitor is who looks at the page.
+type visitor struct {
+	session
+	person chat.Person
+	owner  bool
+}
+
+func (v visitor) thread() chat.Thread { return chat.Thread{Connector: chat.Web, Key: v.ID} }
+
+// flash is one line about what the last POST did.
+type flash struct {
+	Kind string `json:"kind"` // good, bad or note
+	Text string `json:"text"`
+}
+
+// cookies seals and opens what the browser keeps.
+type cookies struct {
+	session, flash *securecookie.SecureCookie
+	csrf           []byte
+	secure         bool
+}
+
+func newCookies(secret []byte, secure bool) (cookies, error) {
+	if len(secret) < 32 {
+		return cookies{}, errors.New("the page's secret must have at least 32 bytes")
+	}
+	key := func(use string) []byte {
+		derived, err := hkdf.Key(sha256.New, secret, nil, "countersign web "+use, 32)
+		if err != nil {
+			panic(err) // only for lengths beyond 8160 bytes
+		}
+		return derived
+	}
+	sealed := func(use string, age int) *securecookie.SecureCookie {
+		return securecookie.New(key(use+" mac"), key(use+" cipher")).
+			MaxAge(age).SetSerializer(securecookie.JSONEncoder{})
+	}
+	return cookies{
+		session: sealed("session", sessionAge), flash: sealed("flash", flashAge), csrf: key("csrf"), secure: secure,
+	}, nil
+}
+
+func (c cookies) set(w http.ResponseWriter, name, value string, age int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: name, Value: value, Path: "/", MaxAge: age,
+		HttpOnly: true, Secure: c.secure, SameSite: http.SameSiteStrictMode,
+	})
+}
+
+func (c cookies) setSession(w http.ResponseWriter, s session) error {
+	value, err := c.session.Encode(sessionCookie, s)
+	if err != nil {
+		return fmt.Errorf("seal the session: %w", err)
+	}
+	c.set(w, sessionCookie, value, sessionAge)
+	return nil
+}
+
+func (c cookies) readSession(r *http.Request) (s session, ok bool) {
+	cookie, err := r.Cookie(sessionCookie)
+	if err != nil || c.session.Decode(sessionCookie, cookie.Value, &s) != nil || s.ID == "" {
+		return session{}, false
+	}
+	return s, true
+}
+
+func (c cookies) setFlash(w http.ResponseWriter, kind, text string) {
+	if value, err := c.flash.Encode(flashCookie, flash{Kind: kind, Text: text}); err == nil {
+		c.set(w, flashCookie, value, flashAge)
+	}
+}
+
+func (c cookies) takeFlash(w http.ResponseWriter, r *http.Request) *flash {
+	cookie, err := r.Cookie(flashCookie)
+	if err != nil {
+		return nil
+	}
+	c.set(w, flashCookie, "", -1)
+	var f flash
+	if c.flash.Decode(flashCookie, cookie.Value, &f) != nil {
+		return nil
+	}
+	return &f
+}
+
+// token is what every form of this session carries.
+func (c cookies) token(s session) string {
+	mac := hmac.New(sha256.New, c.csrf)
+	mac.Write([]byte(s.ID + "\n" + s.Hash))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+func (c cookies) forged(s session, token string) bool {
+	return !hmac.Equal([]byte(c.token(s)), []byte(token))
+}
+
+// visitor returns who is signed in, if anybody. An agent never is.
+func (p *page) visitor(r *http.Request) (visitor, bool) {
+	s, ok := p.cookies.readSession(r)
+	if !ok || s.Hash == "" {
+		return visitor{session: s}, false
+	}
+	person, role, known := p.Identity.Token(s.Hash)
+	if !known || (role != gateway.RoleOwner && role != gateway.RoleApprover) {
+		return visitor{session: s}, false
+	}
+	person.Owner = role == gateway.RoleOwner
+	return visitor{session: s, person: person, owner: person.Owner}, true
+}
+
+// EnsureSecret returns the secret of the page's cookies from the file web.key in dataDir,
+// and makes one if there is none. Gateways on several machines must share one.
+func EnsureSecret(dataDir string) ([]byte, error) {
+	path := filepath.Join(dataDir, "web.key")
+	if err := os.MkdirAll(dataDir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	fresh := make([]byte, 32)
+	_, _ = rand.Read(fresh) // never fails (crypto/rand)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		secret, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read the page's secret: %w", err)
+		}
+		if len(secret) != len(fresh) {
+			return nil, fmt.Errorf("the page's secret in %s is broken; delete the file and start again", path)
+		}
+		return secret, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write the page's secret: %w", err)
+	}
+	_, err = file.Write(fresh)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return nil, fmt.Errorf("write the page's secret: %w", err)
+	}
+	return fresh, nil
+}
