@@ -1,0 +1,78 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/countersignhq/countersign/attachments"
+	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/config"
+	"github.com/countersignhq/countersign/dispatch"
+	"github.com/countersignhq/countersign/events"
+	"github.com/countersignhq/countersign/gateway"
+	"github.com/countersignhq/countersign/tool"
+)
+
+// watchEvery is how often a gateway without an engine looks for changes.
+const watchEvery = time.Second
+
+// runGateway runs the HTTP server. It binds before it says that it is ready.
+func runGateway(
+	lc fx.Lifecycle, f flags, cfg *config.Config, t temporal, d *dispatch.Dispatcher, bus *events.Bus,
+	who identity, s *surfaces, store *attachments.Store, registry *tool.Registry, parts *embedded, logger *slog.Logger, failed fail,
+) error {
+	page, err := s.page(who, d, bus, store, parts.ui, t.namespace, logger)
+	if err != nil {
+		return err
+	}
+	handler := gateway.New(gateway.Params{
+		Engine: d, Events: bus, Identity: who, Attachments: files{store}, Delivered: s.delivered,
+		Page: page, Webhooks: s.webhooks, Tools: registry.Tools(), RateLimit: cfg.WebhookRateLimit,
+		Logger: logger, NewUUID: newUUID, PublicURL: cfg.PublicURL, UIURL: parts.ui, Namespace: t.namespace,
+		Version: version,
+	})
+	serving, cancel := context.WithCancel(context.Background())
+	server := gateway.NewServer(serving, handler)
+	lc.Append(fx.StartStopHook(
+		func(ctx context.Context) error {
+			listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.HTTP.Addr)
+			if err != nil {
+				return fmt.Errorf("listen on %s (set COUNTERSIGN_HTTP_ADDR to a free address): %w", cfg.HTTP.Addr, err)
+			}
+			go func() {
+				if err := server.Serve(listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
+					failed(fmt.Errorf("the gateway has died: %w", err))
+				}
+			}()
+			logger.Info("the gateway is listening", "address", listener.Addr().String())
+			return nil
+		},
+		func(ctx context.Context) error {
+			cancel() // event streams end
+			return server.Shutdown(ctx)
+		},
+	))
+	background(lc, failed, func(ctx context.Context) error {
+		return s.start(ctx, logger)
+	})
+	if !f.has(roleEngine) {
+		background(lc, failed, func(ctx context.Context) error {
+			if err := awaitTemporal(ctx, t.Client, t.address, logger); err != nil {
+				return err
+			}
+			d.UseAttributes(registerAttributes(ctx, t.Client, t.namespace, logger))
+			return bus.Watch(ctx, d.Pending, watchEvery)
+		})
+	}
+	return nil
+}
+
+var _ gateway.Engine = (*dispatch.Dispatcher)(nil)
+var _ chat.Desk = (*dispatch.Dispatcher)(nil)

@@ -1,0 +1,141 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/countersignhq/countersign/activities"
+	"github.com/countersignhq/countersign/attachments"
+	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/config"
+	"github.com/countersignhq/countersign/connectors/api"
+	"github.com/countersignhq/countersign/connectors/telegram"
+	"github.com/countersignhq/countersign/connectors/terminal"
+	"github.com/countersignhq/countersign/connectors/web"
+	"github.com/countersignhq/countersign/dispatch"
+	"github.com/countersignhq/countersign/events"
+	"github.com/countersignhq/countersign/gateway"
+	"github.com/countersignhq/countersign/gateway/delivered"
+	"github.com/countersignhq/countersign/gateway/ratelimit"
+)
+
+// retryPlatform is how long a platform that does not answer at the start is left alone.
+const retryPlatform = 15 * time.Second
+
+// surfaces are the connectors that are on, as each side needs them.
+type surfaces struct {
+	senders  map[string]chat.Sender
+	pollers  map[string]activities.Poller
+	webhooks map[string]http.Handler
+	// starters register with their platform once the gateway is listening.
+	starters map[string]func(context.Context) error
+
+	cfg       *config.Config
+	feeds     web.Store
+	delivered *delivered.Store
+}
+
+func provideSurfaces(
+	lc fx.Lifecycle, cfg *config.Config, d *dispatch.Dispatcher, store *attachments.Store, bus *events.Bus, logger *slog.Logger,
+) (*surfaces, error) {
+	folder, err := dataPath(cfg, "page")
+	if err != nil {
+		return nil, fmt.Errorf("make the folder of the page: %w", err)
+	}
+	bucket, err := delivered.Dir(folder)
+	if err != nil {
+		return nil, err
+	}
+	lc.Append(fx.StopHook(bucket.Close))
+	s := &surfaces{
+		senders: map[string]chat.Sender{}, pollers: map[string]activities.Poller{},
+		webhooks: map[string]http.Handler{}, starters: map[string]func(context.Context) error{},
+		cfg: cfg, feeds: web.NewStore(bucket), delivered: delivered.New(bucket),
+	}
+	outbound := byPath{files{store}}
+	s.senders[chat.API] = api.Sender{}
+	s.senders[chat.Terminal] = terminal.New(terminal.Params{Outbound: outbound, Store: s.delivered})
+	s.senders[chat.Web] = web.NewSender(web.SenderParams{Store: s.feeds, Outbound: outbound, Kept: s.delivered, Publish: bus.Publish})
+	if cfg.Telegram.Enabled && cfg.Telegram.Token != "" {
+		if err := s.telegram(d, outbound, logger); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *surfaces) telegram(d *dispatch.Dispatcher, store byPath, logger *slog.Logger) error {
+	limit := ratelimit.New(s.cfg.WebhookRateLimit, nil)
+	c, err := telegram.New(telegram.Params{
+		Token: s.cfg.Telegram.Token.Reveal(), APIURL: s.cfg.Telegram.APIURL, Mode: s.cfg.Telegram.Mode,
+		WebhookSecret: s.cfg.Telegram.WebhookSecret.Reveal(), PublicURL: s.cfg.PublicURL,
+		Identify: s.cfg.Person, Desk: d, Files: store, RateLimit: limit.Allow,
+		Logger: logger.With("connector", chat.Telegram), NewUUID: newUUID,
+	})
+	if err != nil {
+		return err
+	}
+	s.senders[chat.Telegram] = c
+	if s.cfg.Telegram.Mode == config.ModePolling {
+		s.pollers[chat.Telegram] = telegramPoller{c}
+		return nil
+	}
+	s.webhooks[telegram.WebhookPath] = c.Handler()
+	s.starters[chat.Telegram] = c.Start
+	return nil
+}
+
+// telegramPoller hands offsets over as text, as histories record them.
+type telegramPoller struct{ *telegram.Connector }
+
+// Poll implements activities.Poller.
+func (p telegramPoller) Poll(ctx context.Context, offset string, heartbeat func(string)) error {
+	from, err := strconv.ParseInt(offset, 10, 64)
+	if err != nil {
+		from = 0 // a first start
+	}
+	return p.Connector.Poll(ctx, from, func(next int64) { heartbeat(strconv.FormatInt(next, 10)) })
+}
+
+// start registers the webhooks; a platform that does not answer is tried again, and does not
+// keep the gateway from serving the others.
+func (s *surfaces) start(ctx context.Context, logger *slog.Logger) error {
+	for name, begin := range s.starters {
+		for {
+			err := begin(ctx)
+			if err == nil || ctx.Err() != nil {
+				break
+			}
+			logger.Error("a connector could not register with its platform; trying again", "connector", name, "error", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(retryPlatform):
+			}
+		}
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// page is the web page.
+func (s *surfaces) page(
+	who identity, d *dispatch.Dispatcher, bus *events.Bus, store *attachments.Store, ui, namespace string, logger *slog.Logger,
+) (http.Handler, error) {
+	secret, err := web.EnsureSecret(s.cfg.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	return web.New(web.Params{
+		Engine: d, Identity: who, Events: bus, Attachments: files{store}, Store: s.feeds, Kept: s.delivered,
+		Secret: secret, PublicURL: s.cfg.PublicURL, UIURL: ui, Namespace: namespace,
+		Logger: logger, NewUUID: newUUID,
+	})
+}
+
+var _ gateway.Attachments = files{}

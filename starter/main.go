@@ -1,0 +1,18 @@
+// Command starter is the command line: it starts invocations, answers questions
+// and shows what is pending.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/countersignhq/countersign/app"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(app.RunStarter(ctx, os.Args[1:], app.Process()))
+}
