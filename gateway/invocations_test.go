@@ -234,7 +234,7 @@ func TestBadDecisions(t *testing.T) {
 		require.Equal(t, status, answer.status, "%s: %s", body, answer.raw)
 	}
 	require.Equal(t, 422, b.do(RoleOwner, http.MethodPost, "/api/handoffs/1/complete", `{"decision":"allow"}`).status)
-	require.Equal(t, 415, b.do(RoleOwner, http.MethodPost, "/api/approvals/1/decision", "decision=allow", "Content-Type", "application/x-www-form-urlencoded").status)
+	require.Equal(t, 400, b.do(RoleOwner, http.MethodPost, "/api/approvals/1/decision", "decision=allow", "Content-Type", "application/x-www-form-urlencoded").status)
 	require.Empty(t, b.engine.answers)
 }
 

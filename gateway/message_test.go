@@ -128,7 +128,7 @@ func TestBadMessages(t *testing.T) {
 		answer := b.do(RoleOwner, http.MethodPost, "/api/message", body)
 		require.Equal(t, status, answer.status, "%.60s: %s", body, answer.raw)
 	}
-	require.Equal(t, 415, b.do(RoleOwner, http.MethodPost, "/api/message", "text=a", "Content-Type", "text/plain").status)
+	require.Equal(t, 400, b.do(RoleOwner, http.MethodPost, "/api/message", "text=a", "Content-Type", "text/plain").status)
 	require.Empty(t, b.engine.delivered)
 }
 

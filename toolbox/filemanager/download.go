@@ -163,7 +163,7 @@ func (m *manager) download(ctx context.Context, r request) (any, error) {
 func (m *manager) fetch(ctx context.Context, address *url.URL) (*http.Response, error) {
 	client := *m.client
 	client.CheckRedirect = func(next *http.Request, via []*http.Request) error {
-		if len(via) > maxRedirects+1 {
+		if len(via) > maxRedirects {
 			return fmt.Errorf("more than %d redirects", maxRedirects)
 		}
 		if _, err := m.address(next.URL.String()); err != nil {
