@@ -47,7 +47,7 @@ func (a *Activities) Plan(ctx context.Context, in contract.Invocation) (contract
 	}
 	plan := contract.Plan{
 		Mode: string(approval.Resolve(*op)), Parameters: parameters, Digest: digest, Thread: in.Thread,
-		Approvers: op.Approvers, Timeout: op.Timeout, Queue: a.Defaults.Queue,
+		Approvers: op.Approvers.Normal(), Timeout: op.Timeout, Queue: a.Defaults.Queue,
 		Declaration: tool.Hash(in.Tool, *op), Repeatable: op.Idempotent, RunTimeout: op.RunTimeout,
 	}
 	if plan.Timeout <= 0 {
@@ -76,7 +76,7 @@ func (a *Activities) question(ctx context.Context, op *tool.Operation, in contra
 		return plan, nil
 	}
 	if mode == approval.Ask {
-		if grant := granted(in, plan); grant != "" {
+		if grant := a.granted(ctx, in, plan); grant != "" {
 			plan.Mode, plan.Grant = string(approval.None), grant
 			return plan, nil
 		}
@@ -107,8 +107,12 @@ func (a *Activities) question(ctx context.Context, op *tool.Operation, in contra
 
 // granted returns the grant that covers a call, if any: read only after the policy is resolved,
 // so that raising an operation to danger voids it (CONTRACT §2).
-func granted(in contract.Invocation, plan contract.Plan) string {
-	for _, g := range in.Grants {
+func (a *Activities) granted(ctx context.Context, in contract.Invocation, plan contract.Plan) string {
+	grants, err := a.Signals.Standing(ctx, in.Thread)
+	if err != nil {
+		a.Logger.Warn("grants could not be read, so a person is asked", "thread", in.Thread.String(), "error", err)
+	}
+	for _, g := range grants {
 		if g.Tool == in.Tool && g.Operation == in.Operation && g.Declaration == plan.Declaration && g.For == in.Requester.Key() {
 			return g.ID
 		}

@@ -22,6 +22,8 @@ type Signals interface {
 	// Asked and Ended keep the inbox.
 	Asked(ctx context.Context, pending contract.Pending) error
 	Ended(ctx context.Context, invocation string) error
+	// Standing returns the grants of a conversation.
+	Standing(ctx context.Context, thread chat.Thread) ([]contract.Grant, error)
 	// Alive tells whether a workflow is running.
 	Alive(ctx context.Context, workflowID string) (bool, error)
 	// Heartbeat records a phase and returns only once Temporal has it.

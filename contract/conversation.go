@@ -109,9 +109,6 @@ type Revoke struct {
 type Turn struct {
 	Message    chat.Message `json:"message"`
 	Attributes bool         `json:"attributes,omitempty"`
-	Grants     []Grant      `json:"grants,omitempty"`
-	// Withdrawn tells that "!new" took back a pending question.
-	Withdrawn bool `json:"withdrawn,omitempty"`
 }
 
 // TurnResult is what the person was answered.

@@ -23,8 +23,6 @@ type Invocation struct {
 	Turn bool `json:"turn,omitempty"`
 	// Attributes tells whether the search attributes are registered on this namespace.
 	Attributes bool `json:"attributes,omitempty"`
-	// Grants of the conversation at the time of the call; read only after the policy is resolved.
-	Grants []Grant `json:"grants,omitempty"`
 }
 
 // Call returns the invocation as tools see it.
@@ -85,11 +83,11 @@ type Handoff struct {
 type Result struct {
 	ID       string          `json:"id"`
 	Status   string          `json:"status"`
-	Code     string          `json:"code,omitempty"`
-	Reason   string          `json:"reason,omitempty"`
-	Output   json.RawMessage `json:"output,omitempty"`
-	Approval *Approval       `json:"approval,omitempty"`
-	Handoff  *HandoffState   `json:"handoff,omitempty"`
+	Code     string          `json:"code"`
+	Reason   string          `json:"reason"`
+	Output   json.RawMessage `json:"output"`
+	Approval *Approval       `json:"approval"`
+	Handoff  *HandoffState   `json:"handoff"`
 }
 
 // Approval is a question and what became of it.
@@ -106,10 +104,10 @@ type Approval struct {
 	Approvers  tool.Approvers  `json:"approvers"`
 	// Always tells whether "Always allow" is offered.
 	Always bool `json:"always,omitempty"`
-	// AskedAt is when the platform had the prompt; ExpiresAt the deadline. Absent before delivery.
-	AskedAt   *time.Time     `json:"asked_at,omitempty"`
-	ExpiresAt *time.Time     `json:"expires_at,omitempty"`
-	Decision  *chat.Decision `json:"decision,omitempty"`
+	// AskedAt is when the platform had the prompt; ExpiresAt the deadline. Null before delivery.
+	AskedAt   *time.Time     `json:"asked_at"`
+	ExpiresAt *time.Time     `json:"expires_at"`
+	Decision  *chat.Decision `json:"decision"`
 	// DecisionID is the id of the answer that decided.
 	DecisionID string `json:"decision_id,omitempty"`
 	// Votes are the yes answers so far, where several people must agree.

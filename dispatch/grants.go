@@ -11,6 +11,12 @@ import (
 // conversations bounds how many conversations a list of grants looks at.
 const conversations = 1000
 
+// Standing returns the grants of a conversation.
+func (d *Dispatcher) Standing(ctx context.Context, thread chat.Thread) ([]contract.Grant, error) {
+	talk, err := d.talk(ctx, thread)
+	return talk.Grants, err
+}
+
 // Grants lists the standing answers of one conversation, or of all.
 func (d *Dispatcher) Grants(ctx context.Context, thread *chat.Thread) ([]contract.ListedGrant, error) {
 	if thread != nil {

@@ -46,11 +46,13 @@ func (d *Dispatcher) State(ctx context.Context, id string, wait time.Duration) (
 	}
 	var state contract.State
 	if err := d.query(asking, contract.InvocationID(id), contract.QueryState, &state); err != nil {
-		if !errors.Is(err, contract.ErrNoEngine) {
-			return contract.State{}, err
+		switch {
+		case errors.Is(err, contract.ErrGone): // it has ended since
+			return d.ended(ctx, id)
+		case errors.Is(err, contract.ErrNoEngine): // it is there and goes on once an engine is back
+			return d.begun(ctx, id)
 		}
-		// It is there and goes on once an engine is back.
-		return d.begun(ctx, id)
+		return contract.State{}, err
 	}
 	return state, nil
 }
@@ -97,7 +99,9 @@ func (d *Dispatcher) begun(ctx context.Context, id string) (contract.State, erro
 func (d *Dispatcher) query(ctx context.Context, workflowID, name string, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, d.CallTimeout)
 	defer cancel()
-	value, err := d.Client.QueryWorkflow(ctx, workflowID, "", name)
+	answer, err := d.Client.QueryWorkflowWithOptions(ctx, &client.QueryWorkflowWithOptionsRequest{
+		WorkflowID: workflowID, QueryType: name, QueryRejectCondition: enumspb.QUERY_REJECT_CONDITION_NOT_OPEN,
+	})
 	var deadline *serviceerror.DeadlineExceeded
 	var rejected *serviceerror.FailedPrecondition
 	switch {
@@ -108,13 +112,16 @@ func (d *Dispatcher) query(ctx context.Context, workflowID, name string, out any
 	case err != nil:
 		return unreachable(err)
 	}
-	return value.Get(out)
+	if answer.QueryRejected != nil {
+		return contract.ErrGone
+	}
+	return answer.QueryResult.Get(out)
 }
 
 // talk reads a conversation's state.
 func (d *Dispatcher) talk(ctx context.Context, t chat.Thread) (talk contract.Talk, err error) {
 	err = d.query(ctx, contract.ConversationID(t), contract.QueryTalk, &talk)
-	if errors.Is(err, contract.ErrNotFound) {
+	if errors.Is(err, contract.ErrNotFound) || errors.Is(err, contract.ErrGone) {
 		return contract.Talk{Thread: t}, nil
 	}
 	return talk, err
@@ -123,7 +130,7 @@ func (d *Dispatcher) talk(ctx context.Context, t chat.Thread) (talk contract.Tal
 // Inbox lists what is pending now, as the inbox has it.
 func (d *Dispatcher) Inbox(ctx context.Context) (pending []contract.Pending, err error) {
 	err = d.query(ctx, contract.InboxID, contract.QueryPending, &pending)
-	if errors.Is(err, contract.ErrNotFound) {
+	if errors.Is(err, contract.ErrNotFound) || errors.Is(err, contract.ErrGone) {
 		return nil, nil
 	}
 	return pending, err
@@ -141,6 +148,10 @@ func (d *Dispatcher) Pending(ctx context.Context) ([]contract.State, error) {
 	}
 	states := d.states(ctx, ids, func(ctx context.Context, id string) (state contract.State, err error) {
 		err = d.query(ctx, contract.InvocationID(id), contract.QueryState, &state)
+		if errors.Is(err, contract.ErrGone) {
+			// Terminated, or just ended: it tells nobody any more, or is about to.
+			err = d.Ended(ctx, id)
+		}
 		return state, err
 	})
 	return slices.DeleteFunc(states, func(s contract.State) bool {

@@ -108,7 +108,7 @@ func (c *conversation) startTurn(ctx workflow.Context) {
 	}
 	m := c.Queue[0]
 	c.Queue = slices.Delete(c.Queue, 0, 1)
-	in := contract.Turn{Message: m, Attributes: c.Attributes, Grants: c.Grants}
+	in := contract.Turn{Message: m, Attributes: c.Attributes}
 	free, _ := workflow.NewDisconnectedContext(ctx)
 	child := workflow.WithChildOptions(free, workflow.ChildWorkflowOptions{
 		WorkflowID:            contract.TurnID(m.UUID),

@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -66,6 +67,9 @@ func newTalkWorld(t *testing.T) *talkWorld {
 		w.words = append(w.words, line)
 		return contract.Routed{}, nil
 	}, activity.RegisterOptions{Name: contract.ActivitySignal})
+	w.RegisterActivityWithOptions(func(_ context.Context, id string) (bool, error) {
+		return !w.gone[strings.TrimPrefix(id, "invocation/")], nil
+	}, activity.RegisterOptions{Name: contract.ActivityAlive})
 	return w
 }
 
@@ -182,6 +186,19 @@ func TestQuestionsQueue(t *testing.T) {
 	state := w.run(contract.Talk{})
 	require.Equal(t, []string{"invocation/A go", "invocation/C go"}, w.words)
 	require.Equal(t, "C", state.Pending.Invocation)
+}
+
+func TestADeadQuestionHoldsUpNoQueue(t *testing.T) {
+	t.Parallel()
+	w := newTalkWorld(t)
+	w.gone["A"] = true
+	for n, id := range []string{"A", "B"} {
+		o := open(id)
+		o.Open.Queue = true
+		w.note(time.Duration(n+1)*time.Second, o)
+	}
+	state := w.run(contract.Talk{})
+	require.Equal(t, "B", state.Pending.Invocation)
 }
 
 func TestNewWithdrawsAndEndsGrants(t *testing.T) {

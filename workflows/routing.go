@@ -75,6 +75,15 @@ func (c *conversation) open(ctx workflow.Context, o contract.Open) {
 		slices.ContainsFunc(c.Waiting, func(w contract.Open) bool { return w.Invocation == o.Invocation }) {
 		return // told again
 	}
+	if o.Queue && c.Pending != nil {
+		// One that was terminated never says that it has ended.
+		alive, err := aliveActivity.first(ctx, bookkeeping("See whether the pending question is still open"),
+			contract.InvocationID(c.Pending.Invocation))
+		if err == nil && !alive {
+			c.release(c.Pending.Invocation, nil)
+			c.Pending = nil
+		}
+	}
 	switch {
 	case c.Pending == nil:
 		c.Pending = &o
