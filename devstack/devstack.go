@@ -32,6 +32,9 @@ type Params struct {
 	// TemporalPort and UIPort on 127.0.0.1; 0 takes a free one.
 	TemporalPort int
 	UIPort       int
+	// DynamicConfig are further values, key=value with the value in JSON, which come after
+	// the stack's own.
+	DynamicConfig []string
 	// BinDirs are looked in for the temporal program, after the PATH; nil means
 	// beside this executable and in bin.
 	BinDirs []string
@@ -133,7 +136,7 @@ func (s *Stack) run(binary, dataDir string, held *os.File) error {
 		return err
 	}
 	// Not CommandContext: the stack outlives the context of its start.
-	command := exec.Command(binary, arguments(dataDir, s.port, s.uiPort)...) //nolint:noctx // see above
+	command := exec.Command(binary, arguments(dataDir, s.port, s.uiPort, s.params.DynamicConfig)...) //nolint:noctx // see above
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = ownGroup()
 	command.ExtraFiles = []*os.File{held}

@@ -2,6 +2,7 @@ package devstack
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -26,7 +27,7 @@ var searchAttributes = []string{
 	"CountersignConnector", "CountersignThread", "CountersignTool", "CountersignOperation", "CountersignStatus",
 }
 
-func arguments(dataDir string, port, uiPort int) []string {
+func arguments(dataDir string, port, uiPort int, more []string) []string {
 	args := []string{
 		"server", "start-dev",
 		"--ip", host, "--port", strconv.Itoa(port), "--ui-port", strconv.Itoa(uiPort),
@@ -35,7 +36,7 @@ func arguments(dataDir string, port, uiPort int) []string {
 		// The person's own client profiles are no business of this server.
 		"--disable-config-env", "--disable-config-file",
 	}
-	for _, value := range dynamicConfig {
+	for _, value := range slices.Concat(dynamicConfig, more) {
 		args = append(args, "--dynamic-config-value", value)
 	}
 	for _, pragma := range sqlitePragmas {

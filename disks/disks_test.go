@@ -189,7 +189,7 @@ func TestB11EmptyFile(t *testing.T) {
 		require.Zero(t, info.Size)
 		copied, err := d.agent.Copy(t.Context(), "empty.csv", "again.csv")
 		require.NoError(t, err)
-		require.Equal(t, "", read(t, d.agent, copied))
+		require.Empty(t, read(t, d.agent, copied))
 		require.Equal(t, []string{"again.csv", "empty.csv"}, names(t, d.agent, "/"))
 	})
 }
@@ -244,7 +244,7 @@ func TestCopyAndMove(t *testing.T) {
 					check(got)
 					return
 				}
-				clear(t, d.program, c.want)
+				remove(t, d.program, c.want)
 				got, err = d.agent.Move(t.Context(), c.source, c.destination)
 				require.NoError(t, err)
 				check(got)
@@ -256,8 +256,8 @@ func TestCopyAndMove(t *testing.T) {
 	}
 }
 
-// clear removes what a copy made, and the folder it made for it.
-func clear(t *testing.T, d *disks.Disk, name string) {
+// remove takes away what a copy made, and the folder it made for it.
+func remove(t *testing.T, d *disks.Disk, name string) {
 	t.Helper()
 	require.NoError(t, d.Clear(t.Context(), name))
 }

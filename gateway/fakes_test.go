@@ -242,7 +242,7 @@ func (b *bench) do(role, method, path, body string, headers ...string) reply {
 	}
 	response, err := b.server.Client().Do(request)
 	require.NoError(b.t, err)
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
 	require.NoError(b.t, err)
 	answer := reply{status: response.StatusCode, header: response.Header, raw: string(raw)}

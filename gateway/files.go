@@ -39,7 +39,7 @@ func (g *gateway) sendFile(w http.ResponseWriter, r *http.Request, name string, 
 // SendFile sends a file to be saved, never to be shown: its content is nobody's we trust.
 // It closes content.
 func SendFile(w http.ResponseWriter, name string, content io.ReadCloser, size int64) error {
-	defer content.Close() //nolint:errcheck // it was only read
+	defer content.Close()
 	header := w.Header()
 	header.Set("Content-Type", "application/octet-stream")
 	header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))

@@ -117,7 +117,7 @@ func TestEventStream(t *testing.T) {
 	request.Header.Set("Authorization", "Bearer owner-token")
 	response, err := b.server.Client().Do(request)
 	require.NoError(t, err)
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	require.Equal(t, "text/event-stream", response.Header.Get("Content-Type"))
 	lines := bufio.NewReader(response.Body)
 	line, err := lines.ReadString('\n')

@@ -218,7 +218,7 @@ func TestReceivedWhenTheHeadersArrived(t *testing.T) {
 	b.server.Config.Handler = notify(b.server.Config.Handler, arrived)
 	connection, err := net.Dial("tcp", b.server.Listener.Addr().String())
 	require.NoError(t, err)
-	defer connection.Close() //nolint:errcheck // nothing was written that matters
+	defer connection.Close()
 	body := `{"decision":"allow"}`
 	_, err = fmt.Fprintf(connection, "POST /api/approvals/1/decision HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer owner-token\r\nContent-Length: %d\r\n\r\n", len(body))
 	require.NoError(t, err)

@@ -61,7 +61,7 @@ type problem struct{ gateway.Problem }
 
 func (p *problem) Error() string { return p.Detail }
 
-// call sends a request and reads the answer, a JSON document, into into (nil: unread).
+// call sends a request and reads the answer, a JSON document, if into is not nil.
 // The error of a refusal is a *problem.
 func (s *starter) call(ctx context.Context, method, path string, body, into any) (status int, err error) {
 	var content io.Reader
@@ -76,7 +76,7 @@ func (s *starter) call(ctx context.Context, method, path string, body, into any)
 	if err != nil {
 		return 0, err
 	}
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	answer, err := io.ReadAll(response.Body)
 	if err != nil {
 		return response.StatusCode, failed("the gateway's answer broke off: %v", err)
@@ -114,7 +114,7 @@ func (s *starter) open(ctx context.Context, method, path string, body io.Reader)
 	if response.StatusCode < 400 {
 		return response, nil
 	}
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	var refused problem
 	content, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	if json.Unmarshal(content, &refused.Problem) != nil || refused.Detail == "" {
@@ -168,6 +168,9 @@ func (s *starter) wait(ctx context.Context, id string, limit time.Duration, told
 		told(state)
 		if limit > 0 && !s.Now().Before(deadline) {
 			return state, nil
+		}
+		if err := s.Sleep(ctx, 50*time.Millisecond); err != nil { // should the gateway answer at once
+			return state, failed("interrupted; what was started goes on, and questions stay open")
 		}
 		if pause = "30s"; state.Approval == nil && state.Handoff == nil {
 			pause = "2s" // it may still come to a question

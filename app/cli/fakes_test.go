@@ -27,6 +27,7 @@ import (
 type fakeEngine struct {
 	mu      sync.Mutex
 	now     func() time.Time
+	sleep   func(context.Context, time.Duration) error
 	files   map[string]bool
 	calls   map[string]*call
 	talks   []chat.Message
@@ -92,12 +93,17 @@ func (e *fakeEngine) Start(_ context.Context, i contract.Invocation) (string, er
 	return i.ID, nil
 }
 
-func (e *fakeEngine) State(_ context.Context, id string, _ time.Duration) (contract.State, error) {
+func (e *fakeEngine) State(ctx context.Context, id string, wait time.Duration) (contract.State, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c, ok := e.calls[id]
 	if !ok {
 		return contract.State{}, gateway.ErrNotFound
+	}
+	if c.state.Status == "waiting" {
+		if err := e.sleep(ctx, wait); err != nil {
+			return c.state, err
+		}
 	}
 	e.expire(c)
 	return c.state, nil
@@ -236,7 +242,7 @@ func (b *bench) sleep(ctx context.Context, d time.Duration) error {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{now: time.Date(2029, 1, 2, 3, 4, 5, 0, time.UTC), delivered: fakeDelivered{map[string]string{}}, stdin: strings.NewReader("")}
-	b.engine = &fakeEngine{now: b.clock, files: map[string]bool{}, calls: map[string]*call{}}
+	b.engine = &fakeEngine{now: b.clock, sleep: b.sleep, files: map[string]bool{}, calls: map[string]*call{}}
 	server := httptest.NewServer(gateway.New(gateway.Params{
 		Engine: b.engine, Events: events.New(), Identity: fakeIdentity{}, Attachments: fakeDisk{}, Delivered: b.delivered,
 		Now: b.clock, UIURL: "http://127.0.0.1:8233",

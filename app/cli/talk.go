@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -166,7 +165,7 @@ func (s *starter) save(ctx context.Context, path, uuid, name string) (string, er
 	if err != nil {
 		return "", plain(err)
 	}
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	folder := filepath.Join(s.dataDir(), "received", base(uuid))
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", failed("save %q: %v", name, err)
@@ -186,7 +185,7 @@ func (s *starter) save(ctx context.Context, path, uuid, name string) (string, er
 // base is the last element of a name from outside, never one that leads elsewhere.
 func base(name string) string {
 	name = filepath.Base(filepath.Clean("/" + strings.ReplaceAll(name, `\`, "/")))
-	if name == "/" || name == "." || bytes.ContainsRune([]byte(name), 0) {
+	if name == "/" || name == "." || strings.ContainsRune(name, 0) {
 		return "file"
 	}
 	return name

@@ -70,6 +70,6 @@ func (s *Sender) keep(ctx context.Context, uuid string, file chat.File) error {
 	if err != nil {
 		return fmt.Errorf("read the outgoing file %q: %w", file.Name, err)
 	}
-	defer content.Close() //nolint:errcheck // it was only read
+	defer content.Close()
 	return s.Store.Save(ctx, chat.Terminal, uuid, file.Name, content)
 }

@@ -92,7 +92,9 @@ func (s *Sender) Reply(ctx context.Context, reply chat.Reply, progress chat.Prog
 		}
 		progress.Mark(part)
 	}
-	if progress.Done("text") {
+	// One entry holds text and files; written again, it takes the older one's place.
+	part := fmt.Sprintf("text with %d files", len(reply.Files))
+	if progress.Done(part) {
 		return nil
 	}
 	_, err := s.Store.Append(ctx, reply.Thread.Key, Entry{
@@ -101,7 +103,7 @@ func (s *Sender) Reply(ctx context.Context, reply chat.Reply, progress chat.Prog
 	if err != nil {
 		return failure("reply", err)
 	}
-	progress.Mark("text")
+	progress.Mark(part)
 	s.publish("reply", reply.Thread, "", reply.Text)
 	return nil
 }
@@ -111,7 +113,7 @@ func (s *Sender) keep(ctx context.Context, reply chat.Reply, file chat.File) err
 	if err != nil {
 		return fmt.Errorf("read the outgoing file %q: %w", file.Name, err)
 	}
-	defer content.Close() //nolint:errcheck // it was only read
+	defer content.Close()
 	return s.Kept.Save(ctx, reply.Thread.String(), reply.UUID, file.Name, content)
 }
 
@@ -119,7 +121,12 @@ func (s *Sender) publish(kind string, thread chat.Thread, invocation, text strin
 	s.Publish(gateway.Event{Kind: kind, Thread: thread, Invocation: invocation, Text: text, At: s.Now().UTC()})
 }
 
-// failure classifies: a disk may come back, a file that is gone does not.
+// failure classifies: a disk may come back, a file that is gone does not. A Store may have
+// classified already.
 func failure(op string, err error) error {
+	var classified *chat.Error
+	if errors.As(err, &classified) {
+		return classified
+	}
 	return &chat.Error{Op: "web " + op, Temporary: !errors.Is(err, fs.ErrNotExist), Err: err}
 }

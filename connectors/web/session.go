@@ -77,7 +77,7 @@ func newCookies(secret []byte, secure bool) (cookies, error) {
 }
 
 func (c cookies) set(w http.ResponseWriter, name, value string, age int) {
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure follows public_url: on loopback there is no TLS
 		Name: name, Value: value, Path: "/", MaxAge: age,
 		HttpOnly: true, Secure: c.secure, SameSite: http.SameSiteStrictMode,
 	})
@@ -141,6 +141,7 @@ func (p *page) visitor(r *http.Request) (visitor, bool) {
 		return visitor{session: s}, false
 	}
 	person.Owner = role == gateway.RoleOwner
+	person.ID = chat.Web + ":" + person.Key() // who it is here; the configured name is what counts
 	return visitor{session: s, person: person, owner: person.Owner}, true
 }
 

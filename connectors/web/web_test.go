@@ -320,7 +320,7 @@ func TestLiveEvents(t *testing.T) {
 	require.NoError(t, err)
 	response, err := approver.client.Do(r)
 	require.NoError(t, err)
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close()
 	lines := bufio.NewScanner(response.Body)
 	require.True(t, lines.Scan())
 	_, err = b.sender.Post(t.Context(), chat.Card{Invocation: "other", Thread: chat.Thread{Connector: chat.Web, Key: "x"}, Text: "secret"})

@@ -71,7 +71,8 @@ func (s *Store) Open(ctx context.Context, owner, uuid, name string) (io.ReadClos
 	if err != nil {
 		return nil, 0, fmt.Errorf("open the file %q: %w", name, err)
 	}
-	return reader, reader.Size(), nil
+	size := reader.Size()
+	return reader, size, nil
 }
 
 // Remove deletes the files of one message. No files is no error.

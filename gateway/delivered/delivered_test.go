@@ -26,6 +26,7 @@ func TestStore(t *testing.T) {
 	t.Parallel()
 	for name, bucket := range stores(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			ctx, store := t.Context(), New(bucket)
 			read := func(owner, uuid, name string) (string, error) {
 				reader, size, err := store.Open(ctx, owner, uuid, name)
@@ -69,6 +70,7 @@ func TestBrokenReaderLeavesNothing(t *testing.T) {
 	t.Parallel()
 	for name, bucket := range stores(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			store, broken := New(bucket), errors.New("broken pipe")
 			content := io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken))
 			require.ErrorIs(t, store.Save(t.Context(), "a", "1", "x", content), broken)

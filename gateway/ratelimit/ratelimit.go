@@ -20,13 +20,13 @@ type Limiter struct {
 	now       func() time.Time
 
 	mu      sync.Mutex
-	buckets map[string]*list.Element // of *bucket
-	recent  *list.List               // most recently used first
+	buckets map[string]bucket
+	recent  *list.List // keys, most recently used first
 }
 
 type bucket struct {
-	key   string
 	limit *rate.Limiter
+	place *list.Element
 }
 
 // New returns a Limiter of perMinute messages a minute and key: as many at once, then one
@@ -41,7 +41,7 @@ func New(perMinute int, now func() time.Time) *Limiter {
 	}
 	return &Limiter{
 		perMinute: perMinute, size: Size, now: now,
-		buckets: make(map[string]*list.Element), recent: list.New(),
+		buckets: make(map[string]bucket), recent: list.New(),
 	}
 }
 
@@ -69,16 +69,16 @@ func (l *Limiter) Take(key string) (ok bool, wait time.Duration) {
 }
 
 func (l *Limiter) bucket(key string) *rate.Limiter {
-	if element, ok := l.buckets[key]; ok {
-		l.recent.MoveToFront(element)
-		return element.Value.(*bucket).limit
+	if known, ok := l.buckets[key]; ok {
+		l.recent.MoveToFront(known.place)
+		return known.limit
 	}
 	if l.recent.Len() >= l.size {
-		oldest := l.recent.Back()
-		delete(l.buckets, oldest.Value.(*bucket).key)
-		l.recent.Remove(oldest)
+		if oldest, ok := l.recent.Remove(l.recent.Back()).(string); ok {
+			delete(l.buckets, oldest)
+		}
 	}
-	fresh := &bucket{key: key, limit: rate.NewLimiter(rate.Limit(float64(l.perMinute)/60), l.perMinute)}
-	l.buckets[key] = l.recent.PushFront(fresh)
+	fresh := bucket{limit: rate.NewLimiter(rate.Limit(float64(l.perMinute)/60), l.perMinute), place: l.recent.PushFront(key)}
+	l.buckets[key] = fresh
 	return fresh.limit
 }

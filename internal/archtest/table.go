@@ -106,5 +106,5 @@ var table = []row{
 	// Tests that are packages of their own.
 	{packages: []string{"internal/archtest"}},
 	{packages: []string{"internal/testtools"}, vendors: []string{blobs}},
-	{packages: []string{"e2e", "e2e/*"}, ours: []string{"contract", "internal/testtools"}, vendors: []string{temporal, temporalClient, goRedis}},
+	{packages: []string{"e2e", "e2e/*"}, ours: []string{"contract", "devstack", "internal/testtools"}, vendors: []string{temporal, temporalClient, goRedis}},
 }

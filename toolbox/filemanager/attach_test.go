@@ -71,7 +71,7 @@ func TestSaveAttachment(t *testing.T) {
 	onEachKind(t, func(t *testing.T, b *bench) {
 		set(t, b.store.Inbound("m1"), "photo.jpg", "oldest")
 		first := set(t, b.store.Inbound("m2"), "photo.jpg", "newer")
-		second := set(t, b.store.Inbound("m2"), "photo.jpg", "its twin")
+		second := set(t, b.store.Inbound("m2"), "photo.jpg", "twins")
 		set(t, b.store.Inbound("m3"), "cafe\u0301.txt", "café")
 
 		require.Equal(t, values{"source": "inbound/m2/photo.jpg", "disk": "local", "path": "pics/p.jpg", "size": 5.0},
@@ -83,12 +83,12 @@ func TestSaveAttachment(t *testing.T) {
 		require.Equal(t, "pics/p-1.jpg", b.do(t, "save_attachment", values{"source": second, "disk": "local", "path": "pics/p.jpg"})["path"])
 		require.Equal(t, "pics/p-1.jpg", b.do(t, "save_attachment", values{"source": "photo-1.jpg", "disk": "local", "path": "pics/p.jpg"})["path"])
 		require.Equal(t, "newer", read(t, b.local, "pics/p.jpg"))
-		require.Equal(t, "its twin", read(t, b.local, "pics/p-1.jpg"))
+		require.Equal(t, "twins", read(t, b.local, "pics/p-1.jpg"))
 
 		require.Equal(t, "pics/photo.jpg", b.do(t, "save_attachment", values{"source": "/inbound/m1/photo.jpg", "disk": "local", "path": "pics"})["path"])
 		require.Equal(t, "new/café.txt", b.do(t, "save_attachment", values{"source": "cafe\u0301.txt", "disk": "local", "path": "new/"})["path"])
 
-		require.Equal(t, map[string]string{"photo.jpg": "newer", "photo-1.jpg": "its twin"}, staged(t, b.store.Inbound("m2")), "the source is untouched")
+		require.Equal(t, map[string]string{"photo.jpg": "newer", "photo-1.jpg": "twins"}, staged(t, b.store.Inbound("m2")), "the source is untouched")
 		contents := b.contents(t, "save_attachment", values{"source": "photo.jpg", "disk": "local", "path": "x"})
 		require.Len(t, contents, 1)
 		require.Len(t, contents["local:inbound/m2/photo.jpg"], 64)
@@ -102,7 +102,7 @@ func TestG17AttachmentsOfOthers(t *testing.T) {
 		ours := set(t, b.store.Inbound("m1"), "ours.txt", "ours")
 		set(t, b.store.Outbound("m1"), "reply.txt", "reply")
 		for _, source := range []string{
-			theirs, "theirs.txt", "inbound/n1/none.txt", "none.txt", "inbound/m1/none.txt", "outbound/m1/reply.txt", "reply.txt",
+			theirs, "theirs.txt", "inbound/n1/none.txt", "none.txt", "inbound/m1/none.txt", "outbound/m1/reply.txt", "outbound/m1/ours.txt", "reply.txt",
 			"inbound/m1/../n1/theirs.txt", "INBOUND/m1/ours.txt", "inbound/m1", "inbound", "inbound/*/theirs.txt", "m1/ours.txt",
 			"..", ".", "/", "inbound/m1/sub/ours.txt", `inbound\m1\ours.txt`, "OURS.txt",
 		} {

@@ -140,7 +140,7 @@ func TestRedirectsBringNothingAlong(t *testing.T) {
 	})
 	b := newBench(t, setup{allowAddr: only("127.0.0.1")})
 	hops.Store(5)
-	require.Equal(t, 7.0, b.do(t, "download_url", values{"url": server.URL, "disk": "local", "path": "x"})["size"])
+	require.EqualValues(t, 7, b.do(t, "download_url", values{"url": server.URL, "disk": "local", "path": "x"})["size"])
 	b.do(t, "delete", values{"disk": "local", "path": "x"})
 	hops.Store(6)
 	b.fails(t, server.URL, "more than 5 redirects")

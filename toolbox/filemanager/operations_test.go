@@ -2,7 +2,6 @@ package filemanager_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -94,7 +93,7 @@ func TestReadWriteAppendListExists(t *testing.T) {
 		b.do(t, "write", values{"disk": "local", "path": "empty.csv", "content": ""}) // B11
 		require.Equal(t, values{"disk": "local", "path": "docs/a.txt", "content": "héllo!", "truncated": false, "size": 7.0},
 			b.do(t, "read", values{"disk": "local", "path": "docs/a.txt"}))
-		require.Equal(t, "", b.do(t, "read", values{"disk": "local", "path": "empty.csv"})["content"])
+		require.Empty(t, b.do(t, "read", values{"disk": "local", "path": "empty.csv"})["content"])
 
 		write(t, b.program, "inbound/u/f", "secret")
 		listed := b.do(t, "list", values{"disk": "local", "path": ""})
@@ -346,6 +345,6 @@ func TestG14ContentsFollowTheFiles(t *testing.T) {
 		op, call := b.call(t, "delete", values{"disk": "local", "path": "none"})
 		_, err := op.Contents(t.Context(), call)
 		var unavailable *tool.UnavailableError
-		require.True(t, errors.As(err, &unavailable))
+		require.ErrorAs(t, err, &unavailable)
 	})
 }
