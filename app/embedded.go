@@ -55,12 +55,12 @@ func (e *embedded) start(ctx context.Context, cfg *config.Config, env Environmen
 		return err
 	}
 	e.stack, e.temporal, e.ui = stack, stack.Address(), stack.UI()
-	go e.keep(stack, logger)
+	go e.keep(context.WithoutCancel(ctx), stack, logger)
 	return nil
 }
 
 // keep starts the dev server again when it dies: its state is in a file, and what is pending goes on.
-func (e *embedded) keep(stack *devstack.Stack, logger *slog.Logger) {
+func (e *embedded) keep(ctx context.Context, stack *devstack.Stack, logger *slog.Logger) {
 	for {
 		<-stack.Done()
 		if e.over() {
@@ -72,7 +72,7 @@ func (e *embedded) keep(stack *devstack.Stack, logger *slog.Logger) {
 			if e.over() {
 				return
 			}
-			next, err := devstack.Start(context.Background(), stack.Params())
+			next, err := devstack.Start(ctx, stack.Params())
 			if err == nil {
 				stack = next
 				break

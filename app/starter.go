@@ -35,5 +35,5 @@ func RunStarter(ctx context.Context, args []string, env Environment) int {
 
 func isTerminal(stdin any) bool {
 	file, ok := stdin.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd())) //nolint:gosec // a file descriptor fits
+	return ok && term.IsTerminal(int(file.Fd()))
 }

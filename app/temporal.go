@@ -102,7 +102,7 @@ func attributesKnown(ctx context.Context, c client.Client, namespace string, wan
 	known := map[string]enumspb.IndexedValueType{}
 	if err == nil {
 		known = listed.GetCustomAttributes()
-	} else if all, e := c.WorkflowService().GetSearchAttributes(ctx, &workflowservice.GetSearchAttributesRequest{}); e == nil { //nolint:staticcheck // the only way without an operator's rights
+	} else if all, e := c.WorkflowService().GetSearchAttributes(ctx, &workflowservice.GetSearchAttributesRequest{}); e == nil {
 		known = all.GetKeys()
 	}
 	for name, kind := range wanted {

@@ -35,13 +35,13 @@ func (d *Dispatcher) State(ctx context.Context, id string, wait time.Duration) (
 	}
 	asking, cancel := context.WithTimeout(ctx, d.CallTimeout)
 	defer cancel()
-	described, err := d.Client.DescribeWorkflowExecution(asking, contract.InvocationID(id), "")
+	described, err := d.Client.DescribeWorkflow(asking, contract.InvocationID(id), "")
 	switch {
 	case absent(err):
 		return contract.State{}, contract.ErrNotFound
 	case err != nil:
 		return contract.State{}, unreachable(err)
-	case described.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING:
+	case described.Status != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING:
 		return d.ended(asking, id)
 	}
 	var state contract.State
@@ -202,7 +202,7 @@ func (d *Dispatcher) Invocations(ctx context.Context, limit int) ([]contract.Sta
 func (d *Dispatcher) list(ctx context.Context, query string, limit int) ([]*workflowpb.WorkflowExecutionInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.CallTimeout)
 	defer cancel()
-	answer, err := d.Client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query, PageSize: int32(limit)}) //nolint:gosec // limits are small
+	answer, err := d.Client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query, PageSize: int32(limit)})
 	if err != nil {
 		return nil, unreachable(err)
 	}

@@ -46,19 +46,19 @@ func (d *Dispatcher) inbox(ctx context.Context, signal string, arg any) error {
 
 // Alive tells whether a workflow is running.
 func (d *Dispatcher) Alive(ctx context.Context, workflowID string) (bool, error) {
-	described, err := d.Client.DescribeWorkflowExecution(ctx, workflowID, "")
+	described, err := d.Client.DescribeWorkflow(ctx, workflowID, "")
 	if absent(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	return described.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
+	return described.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
 }
 
 // Known tells whether there is an invocation with this id, running or ended.
 func (d *Dispatcher) Known(ctx context.Context, invocation string) (bool, error) {
-	_, err := d.Client.DescribeWorkflowExecution(ctx, contract.InvocationID(invocation), "")
+	_, err := d.Client.DescribeWorkflow(ctx, contract.InvocationID(invocation), "")
 	if absent(err) {
 		return false, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -97,7 +98,7 @@ func (g *gateway) answer(r *http.Request, message chat.Message, result contract.
 func (g *gateway) base(r *http.Request) string {
 	switch {
 	case g.PublicURL != "":
-		return g.PublicURL
+		return strings.TrimRight(g.PublicURL, "/")
 	case r.TLS != nil:
 		return "https://" + r.Host
 	default:

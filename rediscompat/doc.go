@@ -13,7 +13,7 @@
 // Out: Mirror.Open, Renew and Close set, prolong and remove the keys of a
 // question of ours. For each one a waiter blocks on the list and hands what
 // other programs push to Params.Answer. It never pops: it moves the head of the
-// list onto itself (BLMOVE key key LEFT LEFT), so that a connection or a process
+// list onto itself (BLMOVE with the list as source and destination), so that a connection or a process
 // that dies after Redis has answered loses nothing, and removes the element
 // only when Answer has said that it is durable. Before the element is handed
 // over it is stamped in place with an id and the time of reading; a repeat

@@ -13,6 +13,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(app.RunStarter(ctx, os.Args[1:], app.Process()))
+	code := app.RunStarter(ctx, os.Args[1:], app.Process())
+	stop()
+	os.Exit(code)
 }

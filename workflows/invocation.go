@@ -12,7 +12,7 @@ import (
 // ToolInvocation is one call of a tool's operation, from the check of its parameters to its
 // result (CONTRACT §1). Denied, cancelled and timed out are results, never errors.
 func ToolInvocation(ctx workflow.Context, in contract.Invocation) (contract.Result, error) {
-	i := newInvocation(ctx, in)
+	i := newInvocation(in)
 	if err := i.serve(ctx); err != nil {
 		return contract.Result{}, err
 	}
@@ -30,7 +30,7 @@ type invocation struct {
 	ended    bool
 }
 
-func newInvocation(ctx workflow.Context, in contract.Invocation) *invocation {
+func newInvocation(in contract.Invocation) *invocation {
 	i := &invocation{in: in, result: contract.Result{ID: in.ID, Status: string(approval.StatusRunning)}}
 	i.question = newQuestion(i)
 	return i

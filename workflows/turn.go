@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/workflow"
@@ -12,6 +13,9 @@ import (
 
 // maxSteps bounds an agent that never comes to an end.
 const maxSteps = 25
+
+// finalRefusals are a person's word, or the lack of one: nothing retries them (CONTRACT §4).
+var finalRefusals = []approval.Code{approval.PermissionDenied, approval.HandoffCancelled, approval.HandoffTimeout}
 
 // Turn answers one message: it asks the agent for its next step, runs the calls that it wants
 // as invocations of their own, and replies with what lies in outbound/{uuid}/.
@@ -90,8 +94,7 @@ func (t *turn) invoke(ctx workflow.Context, call contract.ToolCall) contract.Res
 			Reason: "the invocation ended without a result: " + cause(err),
 		}
 	}
-	switch approval.Code(result.Code) {
-	case approval.PermissionDenied, approval.HandoffCancelled, approval.HandoffTimeout:
+	if code := approval.Code(result.Code); slices.Contains(finalRefusals, code) {
 		t.refused[call.Key] = result
 	}
 	return result

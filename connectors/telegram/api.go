@@ -137,7 +137,7 @@ func (a *api) file(ctx context.Context, filePath string) (*http.Response, error)
 		return nil, a.fail(op, seen, nil, err)
 	}
 	if response.StatusCode != http.StatusOK {
-		response.Body.Close()
+		_ = response.Body.Close()
 		if final(response.StatusCode) {
 			return nil, a.fail(op, seen, nil, &failure{code: response.StatusCode, description: "the file is not handed out"})
 		}

@@ -68,7 +68,9 @@ func candidate(tb testing.TB, desk *connectortest.Desk) *connectortest.Candidate
 			b.disk["outbound/u-1/"+name] = string(content)
 			return chat.File{Name: name, Path: "outbound/u-1/" + name, Size: int64(len(content))}
 		},
-		Send: func(_ context.Context, event connectortest.Event) bool { return browser.happens(event, b.shownID(t, thread)) },
+		Send: func(_ context.Context, event connectortest.Event) bool {
+			return browser.happens(event, b.shownID(t, thread))
+		},
 	}
 }
 

@@ -83,12 +83,12 @@ func (s *Store) Remove(ctx context.Context, owner, uuid string) error {
 
 // Prune deletes what was kept before the given time and returns how many files went.
 func (s *Store) Prune(ctx context.Context, before time.Time) (int, error) {
-	return s.remove(ctx, "", before)
+	return s.remove(ctx, prefix, before)
 }
 
-func (s *Store) remove(ctx context.Context, prefix string, before time.Time) (int, error) {
+func (s *Store) remove(ctx context.Context, under string, before time.Time) (int, error) {
 	removed := 0
-	for files := s.bucket.List(&blob.ListOptions{Prefix: prefix}); ; {
+	for files := s.bucket.List(&blob.ListOptions{Prefix: under}); ; {
 		file, err := files.Next(ctx)
 		if errors.Is(err, io.EOF) {
 			return removed, nil
@@ -106,11 +106,14 @@ func (s *Store) remove(ctx context.Context, prefix string, before time.Time) (in
 	}
 }
 
+// prefix keeps to our own objects in a bucket that others use too.
+const prefix = "delivered/"
+
 // Keys hold hashes only: no name from outside becomes a path, none can name another's
 // file, and none is too long for a disk.
 func key(owner, uuid, name string) string { return folder(owner, uuid) + digest(name) }
 
-func folder(owner, uuid string) string { return digest(owner) + "/" + digest(uuid) + "/" }
+func folder(owner, uuid string) string { return prefix + digest(owner) + "/" + digest(uuid) + "/" }
 
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))

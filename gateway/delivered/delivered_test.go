@@ -56,12 +56,17 @@ func TestStore(t *testing.T) {
 			_, err = read("b", "1", "../x")
 			require.NoError(t, err)
 
+			require.NoError(t, bucket.WriteAll(ctx, "web/feeds/x", nil, nil)) // of somebody else
+
 			removed, err := store.Prune(ctx, time.Now().Add(-time.Hour))
 			require.NoError(t, err)
 			require.Zero(t, removed)
 			removed, err = store.Prune(ctx, time.Now().Add(time.Hour))
 			require.NoError(t, err)
 			require.Equal(t, 2, removed)
+			there, err := bucket.Exists(ctx, "web/feeds/x")
+			require.NoError(t, err)
+			require.True(t, there)
 		})
 	}
 }
