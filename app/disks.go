@@ -47,6 +47,27 @@ func provideAttachments(d *disks.Disks, cfg *config.Config) (*attachments.Store,
 	return openAttachments(d, cfg)
 }
 
+// pruneDaily is the schedule of CONTRACT §6. Several engines may do it at the same time.
+func pruneDaily(store *attachments.Store, keep time.Duration, logger *slog.Logger) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for keep > 0 {
+			removed, err := store.Prune(ctx, keep, time.Now())
+			switch {
+			case err != nil:
+				logger.Warn("old attachments could not all be removed", "error", err)
+			case removed > 0:
+				logger.Info("old attachments were removed", "folders", removed)
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(24 * time.Hour):
+			}
+		}
+		return nil
+	}
+}
+
 // prune removes old attachments without a running worker: the disk is the truth.
 func prune(cfg *config.Config) func(context.Context, time.Duration) (int, error) {
 	return func(ctx context.Context, olderThan time.Duration) (int, error) {

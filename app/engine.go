@@ -10,6 +10,8 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/countersignhq/countersign/activities"
+	"github.com/countersignhq/countersign/attachments"
+	"github.com/countersignhq/countersign/config"
 	"github.com/countersignhq/countersign/contract"
 	"github.com/countersignhq/countersign/dispatch"
 	"github.com/countersignhq/countersign/workflows"
@@ -28,7 +30,7 @@ const (
 // runEngine runs the Temporal worker. It waits for Temporal as long as it takes.
 func runEngine(
 	lc fx.Lifecycle, f flags, t temporal, a *activities.Activities, d *dispatch.Dispatcher, s *surfaces, m *mirror,
-	logger *slog.Logger, failed fail,
+	store *attachments.Store, cfg *config.Config, logger *slog.Logger, failed fail,
 ) {
 	w := worker.New(t.Client, contract.TaskQueue, worker.Options{
 		MaxConcurrentWorkflowTaskPollers: pollers,
@@ -56,6 +58,7 @@ func runEngine(
 		logger.Info("the engine is running", "temporal", t.address, "namespace", t.namespace)
 		return nil
 	}
+	background(lc, failed, pruneDaily(store, cfg.Attachments.Keep, logger))
 	if m.Mirror != nil {
 		background(lc, failed, m.Run)
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -124,9 +125,16 @@ func provideIdentity(cfg *config.Config, env Environment) (identity, error) {
 }
 
 // scope tells whether an operation may be used by a person in a conversation: everywhere, unless
-// the configuration says otherwise.
-func scope(*config.Config) activities.Scope {
-	return func(contract.Invocation) error { return nil }
+// the configuration limits the tool or the operation.
+func scope(cfg *config.Config) activities.Scope {
+	return func(in contract.Invocation) error {
+		for _, name := range []string{in.Tool, in.Tool + "." + in.Operation} {
+			if s, limited := cfg.Scope[name]; limited && !s.Allows(in.Thread, in.Requester) {
+				return fmt.Errorf("%s may not be used by this person or in this conversation", name)
+			}
+		}
+		return nil
+	}
 }
 
 func newUUID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -32,6 +32,8 @@ type Config struct {
 	AllowedDisks []string          `koanf:"allowed_disks" env:"LARACLAW_ALLOWED_DISKS" default:"local"`
 	Attachments  Attachments       `koanf:"attachments"`
 	Policy       map[string]Policy `koanf:"policy"`
+	// Scope limits tools, or single operations, to connectors and people (CONTRACT §1, step 2).
+	Scope map[string]Scope `koanf:"scope"`
 
 	Telegram Telegram `koanf:"telegram"`
 	Slack    Slack    `koanf:"slack"`
@@ -77,6 +79,8 @@ type Attachments struct {
 	Disk         string `koanf:"disk" env:"LARACLAW_ATTACHMENTS_DISK" default:"local"`
 	IncomingPath string `koanf:"incoming_path" env:"LARACLAW_INCOMING_ATTACHMENTS_PATH" default:"inbound"`
 	OutgoingPath string `koanf:"outgoing_path" env:"LARACLAW_OUTGOING_ATTACHMENTS_PATH" default:"outbound"`
+	// Keep is how long a message's files stay; 0 is for ever.
+	Keep time.Duration `koanf:"keep" default:"720h"`
 }
 
 // Telegram is the bot there; see https://core.telegram.org/bots/api.

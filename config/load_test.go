@@ -43,7 +43,7 @@ func TestDefaultsAreThoseOfTheContract(t *testing.T) {
 	require.Equal(t, 20, c.WebhookRateLimit)
 	require.Equal(t, []string{"local"}, c.AllowedDisks)
 	require.Equal(t, map[string]string{"local": "file://./.countersign/files"}, c.Disks)
-	require.Equal(t, config.Attachments{Disk: "local", IncomingPath: "inbound", OutgoingPath: "outbound"}, c.Attachments)
+	require.Equal(t, config.Attachments{Disk: "local", IncomingPath: "inbound", OutgoingPath: "outbound", Keep: 720 * time.Hour}, c.Attachments)
 	require.True(t, c.Email.VerifySender)
 	require.False(t, c.Telegram.Enabled)
 	require.Equal(t, config.Redis{Port: 6380}, c.Redis)
@@ -96,7 +96,7 @@ telegram: {token: "7:from-file", mode: polling}
 func TestEveryKeyIsAVariable(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{
-		"people": `[{name: ada, tokens: []}]`, "policy": "{}", "disks": "{local: mem://}",
+		"people": `[{name: ada, tokens: []}]`, "policy": "{}", "scope": "{}", "disks": "{local: mem://}",
 		"http.addr": ":9", "public_url": "https://x.test/", "unsupported": "deny", "stacking": "queue",
 		"confirm_timeout": "7s", "handoff_timeout": "7", "approval_route": "web:s1",
 		"attachments.disk": "local", "allowed_disks": "local",

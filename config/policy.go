@@ -31,6 +31,25 @@ type Approvers struct {
 	Quorum int `koanf:"quorum"`
 }
 
+// Scope says where and for whom a tool, or one operation of it, may be used. What it leaves
+// unset is not limited.
+type Scope struct {
+	// Connectors are the ones of CONTRACT §8.
+	Connectors []string `koanf:"connectors"`
+	// Threads are connector:thread_key.
+	Threads []string `koanf:"threads"`
+	// People are names from the people list, or platform ids ("telegram:1001").
+	People []string `koanf:"people"`
+}
+
+// Allows tells whether a person in a conversation is within the scope.
+func (s Scope) Allows(thread chat.Thread, who chat.Person) bool {
+	within := func(list []string, values ...string) bool {
+		return len(list) == 0 || slices.ContainsFunc(values, func(v string) bool { return v != "" && slices.Contains(list, v) })
+	}
+	return within(s.Connectors, thread.Connector) && within(s.Threads, thread.String()) && within(s.People, who.Name, who.ID)
+}
+
 // connectors are those of CONTRACT §8; asking are the ones where a person can be asked.
 func connectors() []string {
 	return append(asking(), chat.API, chat.Terminal)

@@ -21,6 +21,7 @@ func (c *Config) Validate() error {
 	c.validateSlack(&found)
 	c.validateEmail(&found)
 	c.validatePeople(&found)
+	c.validateScope(&found)
 	c.validatePolicy(&found)
 	return found.err()
 }

@@ -14,6 +14,7 @@ var (
 	slackID   = regexp.MustCompile(`^[A-Za-z0-9]+/[A-Za-z0-9]+$`)
 	tokenForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 	operation = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$`)
+	scoped    = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)?$`)
 )
 
 func (c *Config) validatePeople(found *problems) {
@@ -108,6 +109,18 @@ func (c *Config) validatePolicy(found *problems) {
 		}
 		if policy.Approvers != nil {
 			c.validateApprovers(found, key+".approvers", *policy.Approvers)
+		}
+	}
+}
+
+func (c *Config) validateScope(found *problems) {
+	for _, name := range slices.Sorted(maps.Keys(c.Scope)) {
+		key := "scope[" + name + "]"
+		if !scoped.MatchString(name) {
+			found.add(key, "is neither a tool nor tool.operation; write e.g. file_manager.delete")
+		}
+		for i, connector := range c.Scope[name].Connectors {
+			found.oneOf(fmt.Sprintf("%s.connectors[%d]", key, i), connector, connectors()...)
 		}
 	}
 }
