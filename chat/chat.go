@@ -86,6 +86,9 @@ type Message struct {
 	ReceivedAt time.Time `json:"received_at"`
 	// Raw is the text as received, where Text had a mention removed; for programs that read our Redis keys.
 	Raw string `json:"raw,omitempty"`
+	// Album is the platform's id of a group of messages that were sent as one; its parts have
+	// the same UUID and come one by one.
+	Album string `json:"album,omitempty"`
 	// Forwarded messages never answer a question (CONTRACT §3): the words are somebody else's.
 	Forwarded bool `json:"forwarded,omitempty"`
 }

@@ -27,6 +27,8 @@ type Talk struct {
 	// Closed are the prompts of late: a reply that points at one of them answers nothing.
 	Closed []string `json:"closed,omitempty"`
 	Grants []Grant  `json:"grants,omitempty"`
+	// Albums are the uuids of albums of late that have had their turn: a straggler gets none.
+	Albums []string `json:"albums,omitempty"`
 }
 
 // Forwarded is a message that was handed to a question.

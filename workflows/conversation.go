@@ -3,6 +3,7 @@ package workflows
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/workflow"
@@ -34,6 +35,8 @@ type conversation struct {
 	contract.Talk
 	notes workflow.ReceiveChannel
 	taken int
+	// albumUntil is when the album that is coming in is taken for complete.
+	albumUntil time.Time
 	// own is set when the running turn was started by this run, which then hears of its end.
 	own bool
 }
@@ -41,7 +44,7 @@ type conversation struct {
 func (c *conversation) run(ctx workflow.Context) error {
 	for {
 		c.describe(ctx)
-		if err := workflow.Await(ctx, func() bool { return c.notes.Len() > 0 || c.idle() }); err != nil {
+		if err := c.await(ctx); err != nil {
 			return err
 		}
 		for {
@@ -56,6 +59,17 @@ func (c *conversation) run(ctx workflow.Context) error {
 			return c.continueAsNew(ctx)
 		}
 	}
+}
+
+// await waits for a note, or for the moment when the next message may have its turn.
+func (c *conversation) await(ctx workflow.Context) error {
+	if wait := c.collecting(ctx); wait > 0 && c.Turn == "" {
+		_, err := workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
+			Timeout: wait, TimerOptions: workflow.TimerOptions{Summary: "Waits for the rest of an album"},
+		}, func() bool { return c.notes.Len() > 0 })
+		return err
+	}
+	return workflow.Await(ctx, func() bool { return c.notes.Len() > 0 || c.idle() })
 }
 
 // idle tells that a message waits and no turn is running.
@@ -86,7 +100,7 @@ func (c *conversation) take(ctx workflow.Context, note contract.Note) {
 	case note.Closing != nil:
 		c.confirm(ctx, note.Closing.Invocation)
 	case note.Returned != nil:
-		c.unanswered(note.Returned.Messages)
+		c.unanswered(ctx, note.Returned.Messages)
 	case note.TurnDone != nil && note.TurnDone.UUID == c.Turn:
 		c.Turn = ""
 	case note.Revoke != nil:
@@ -103,11 +117,12 @@ func (c *conversation) startTurn(ctx workflow.Context) {
 			c.Turn = ""
 		}
 	}
-	if !c.idle() {
+	if !c.idle() || c.collecting(ctx) > 0 {
 		return
 	}
 	m := c.Queue[0]
 	c.Queue = slices.Delete(c.Queue, 0, 1)
+	c.remember(m)
 	in := contract.Turn{Message: m, Attributes: c.Attributes}
 	free, _ := workflow.NewDisconnectedContext(ctx)
 	child := workflow.WithChildOptions(free, workflow.ChildWorkflowOptions{

@@ -225,6 +225,23 @@ func TestItsWordAtADeadline(t *testing.T) {
 	require.Equal(t, []string{"invocation/A confirmed [what?] [yes]", "invocation/unknown confirmed"}, w.words)
 }
 
+func TestAnAlbumIsOneMessage(t *testing.T) {
+	t.Parallel()
+	w := newTalkWorld(t)
+	part := func(text, file string) func(*chat.Message) {
+		return func(m *chat.Message) {
+			m.Album, m.UUID, m.Text, m.EventID = "g", "album", text, file
+			m.Files = []chat.File{{Name: file}}
+		}
+	}
+	w.message(1*time.Second, ada, "", part("", "a.jpg"))
+	w.message(1500*time.Millisecond, ada, "", part("look", "b.jpg"))
+	w.message(2*time.Second, ada, "after it")
+	w.message(10*time.Second, ada, "", part("", "straggler.jpg"))
+	w.run(contract.Talk{})
+	require.Equal(t, []string{"look", "after it"}, w.turns)
+}
+
 func TestAnotherProgramTakesTheText(t *testing.T) {
 	t.Parallel()
 	w := newTalkWorld(t)

@@ -30,7 +30,7 @@ func (c *conversation) message(ctx workflow.Context, m chat.Message) {
 	switch {
 	case err != nil:
 		workflow.GetLogger(ctx).Error("a message could not be routed; it goes to the agent", "error", err)
-		c.Queue = append(c.Queue, m)
+		c.enqueue(ctx, m)
 	case routed.Taken:
 	case routed.Forwarded:
 		c.InFlight = append(c.InFlight, contract.Forwarded{Invocation: in.Pending, Message: m})
@@ -39,7 +39,7 @@ func (c *conversation) message(ctx workflow.Context, m chat.Message) {
 	case isCommand:
 		c.afresh(ctx, m)
 	default:
-		c.Queue = append(c.Queue, m)
+		c.enqueue(ctx, m)
 	}
 }
 
@@ -66,7 +66,7 @@ func (c *conversation) afresh(ctx workflow.Context, m chat.Message) {
 		c.say(ctx, q.Invocation, contract.Word{Kind: contract.WordWithdrawn, By: m.From.Key()})
 	}
 	c.Grants = nil
-	c.Queue = append(c.Queue, m)
+	c.enqueue(ctx, m)
 }
 
 // open registers a question before its prompt is sent.
@@ -80,7 +80,7 @@ func (c *conversation) open(ctx workflow.Context, o contract.Open) {
 		alive, err := aliveActivity.first(ctx, bookkeeping("See whether the pending question is still open"),
 			contract.InvocationID(c.Pending.Invocation))
 		if err == nil && !alive {
-			c.release(c.Pending.Invocation, nil)
+			c.release(ctx, c.Pending.Invocation, nil)
 			c.Pending = nil
 		}
 	}
@@ -110,7 +110,7 @@ func (c *conversation) close(ctx workflow.Context, e contract.Close) {
 	if e.Grant != nil && !slices.ContainsFunc(c.Grants, func(g contract.Grant) bool { return g.ID == e.Grant.ID }) {
 		c.Grants = append(c.Grants, *e.Grant)
 	}
-	c.release(e.Invocation, e.Consumed)
+	c.release(ctx, e.Invocation, e.Consumed)
 	c.Waiting = slices.DeleteFunc(c.Waiting, func(w contract.Open) bool { return w.Invocation == e.Invocation })
 	if c.Pending == nil || c.Pending.Invocation != e.Invocation {
 		return
@@ -125,8 +125,8 @@ func (c *conversation) close(ctx workflow.Context, e contract.Close) {
 }
 
 // release turns what was handed to a question that has ended, and was no answer, into normal messages.
-func (c *conversation) release(invocation string, consumed []string) {
-	c.takeBack(func(f contract.Forwarded) (back, drop bool) {
+func (c *conversation) release(ctx workflow.Context, invocation string, consumed []string) {
+	c.takeBack(ctx, func(f contract.Forwarded) (back, drop bool) {
 		mine := f.Invocation == invocation
 		answered := slices.Contains(consumed, f.Message.UUID)
 		return mine && !answered, mine && answered
@@ -134,16 +134,16 @@ func (c *conversation) release(invocation string, consumed []string) {
 }
 
 // unanswered takes back messages that a question, which stays open, did not take for answers.
-func (c *conversation) unanswered(messages []string) {
-	c.takeBack(func(f contract.Forwarded) (back, drop bool) { return slices.Contains(messages, f.Message.UUID), false })
+func (c *conversation) unanswered(ctx workflow.Context, messages []string) {
+	c.takeBack(ctx, func(f contract.Forwarded) (back, drop bool) { return slices.Contains(messages, f.Message.UUID), false })
 }
 
-func (c *conversation) takeBack(which func(contract.Forwarded) (back, drop bool)) {
+func (c *conversation) takeBack(ctx workflow.Context, which func(contract.Forwarded) (back, drop bool)) {
 	kept := make([]contract.Forwarded, 0, len(c.InFlight))
 	for _, f := range c.InFlight {
 		switch back, drop := which(f); {
 		case back:
-			c.Queue = append(c.Queue, f.Message)
+			c.enqueue(ctx, f.Message)
 		case !drop:
 			kept = append(kept, f)
 		}
