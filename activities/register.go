@@ -19,6 +19,7 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 		contract.ActivityEdit:   a.Edit,
 		contract.ActivityTell:   a.Tell,
 		contract.ActivityCheck:  a.Check,
+		contract.ActivityWatch:  a.Watch,
 		contract.ActivitySignal: a.Signal,
 		contract.ActivityRoute:  a.Route,
 		contract.ActivityAlive:  a.Alive,

@@ -68,14 +68,16 @@ func (r *attempt) run(ctx context.Context) (contract.RunOutput, error) {
 			return contract.RunOutput{Code: string(approval.PermissionDenied), Reason: string(approval.ReasonDrift)}, nil
 		}
 	}
-	if err := r.audit(ctx); err != nil {
-		return contract.RunOutput{}, notBegun(err)
-	}
 	stop, err := r.begin(ctx)
 	if err != nil {
 		return contract.RunOutput{}, notBegun(err)
 	}
 	defer stop()
+	// Between the two, so that a crash in front of it leaves one entry, not one for each try,
+	// and nothing runs without one.
+	if err := r.audit(ctx); err != nil {
+		return contract.RunOutput{}, notBegun(err)
+	}
 	output, err := r.do(ctx)
 	switch {
 	case err == nil:
@@ -208,6 +210,31 @@ func (a *Activities) Check(ctx context.Context, in contract.CheckInput) (bool, e
 	call := in.Invocation.Call()
 	call.Parameters = in.Plan.Parameters
 	return op.Handoff.Expect.Check(ctx, call)
+}
+
+// watchEvery is how often a state that a person is changing is read.
+const watchEvery = time.Second
+
+// Watch returns true once the business state shows by itself that the person did the step. It
+// goes on until then, or until it is cancelled; a check that fails is tried again.
+func (a *Activities) Watch(ctx context.Context, in contract.CheckInput) (bool, error) {
+	defer beating(ctx, func() any { return nil })()
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		done, err := a.Check(ctx, in)
+		if err != nil {
+			a.Logger.Warn("a handoff's state could not be read", "invocation", in.Invocation.ID, "error", err)
+		}
+		if err == nil && done {
+			return true, nil
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-ticker.C:
+		}
+	}
 }
 
 func marshalled(output any) contract.RunOutput {

@@ -34,21 +34,40 @@ type Answer struct {
 // CONTRACT §3: its first non-empty line is the answer. Equality is the whole
 // rule: no quotation is cut, no punctuation forgiven, no word looked for.
 func Read(text string) Answer {
-	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimFunc(line, doesNotCount)
-		if line == "" {
-			continue
-		}
-		answer := Answer{Kind: Other, Text: strings.ToValidUTF8(strings.TrimFunc(text, doesNotCount), "\uFFFD")}
-		switch {
-		case foldEqual(line, "yes"):
-			answer.Kind = Yes
-		case foldEqual(line, "always"):
-			answer.Kind = Always
-		}
-		return answer
+	line := firstLine(text)
+	if line == "" {
+		return Answer{}
 	}
-	return Answer{}
+	answer := Answer{Kind: Other, Text: strings.ToValidUTF8(strings.TrimFunc(text, doesNotCount), "\uFFFD")}
+	switch {
+	case foldEqual(line, "yes"):
+		answer.Kind = Yes
+	case foldEqual(line, "always"):
+		answer.Kind = Always
+	}
+	return answer
+}
+
+// ReadStep reads a text as an answer to a handoff, by the same rule: chat.ActionDone,
+// chat.ActionCancel, or empty for a text that is neither and answers nothing.
+func ReadStep(text string) chat.Action {
+	line := firstLine(text)
+	for _, word := range []chat.Action{chat.ActionDone, chat.ActionCancel} {
+		if foldEqual(line, string(word)) {
+			return word
+		}
+	}
+	return ""
+}
+
+// firstLine is the first line that is not empty, trimmed; empty for no text.
+func firstLine(text string) string {
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimFunc(line, doesNotCount); line != "" {
+			return line
+		}
+	}
+	return ""
 }
 
 // Decision turns an answer by someone who may answer into one of the values of

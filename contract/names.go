@@ -50,6 +50,7 @@ const (
 	ActivityEdit   = "edit"
 	ActivityTell   = "tell"
 	ActivityCheck  = "check"
+	ActivityWatch  = "watch"
 	ActivitySignal = "signal"
 	ActivityRoute  = "route"
 	ActivityAlive  = "alive"

@@ -72,6 +72,10 @@ func (q *question) outcome() string {
 		return fmt.Sprintf("%s by %s at %s.", verb, named(q.decision.By), clockTime(q.decision.At))
 	}
 	switch q.status {
+	case statusCompleted:
+		return "✅ Done. " + q.step.how()
+	case statusCancelled:
+		return "❌ " + by("Cancelled") + " The step did not happen."
 	case statusApproved:
 		if q.decision.Decision == chat.AllowAlways {
 			return "✅ " + by("Always allowed in this conversation")
@@ -104,7 +108,7 @@ func (q *question) waiting(verb string) string {
 	if q.asked != nil {
 		fmt.Fprintf(&b, " until %s", clockTime(q.deadline))
 	}
-	fmt.Fprintf(&b, ".\n\n> %s", q.of.plan.Prompt)
+	fmt.Fprintf(&b, ".\n\n> %s", strings.ReplaceAll(q.card.Text, "\n", "\n> "))
 	return b.String()
 }
 

@@ -18,6 +18,8 @@ const (
 	closeActivity  = handle[contract.CloseInput, contract.Closed](contract.ActivityClose)
 	editActivity   = handle[contract.CloseInput, struct{}](contract.ActivityEdit)
 	tellActivity   = handle[contract.TellInput, struct{}](contract.ActivityTell)
+	checkActivity  = handle[contract.CheckInput, bool](contract.ActivityCheck)
+	watchActivity  = handle[contract.CheckInput, bool](contract.ActivityWatch)
 	signalActivity = handle[contract.SignalInput, contract.Routed](contract.ActivitySignal)
 	routeActivity  = handle[contract.RouteInput, contract.Routed](contract.ActivityRoute)
 	aliveActivity  = handle[string, bool](contract.ActivityAlive)

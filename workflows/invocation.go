@@ -50,7 +50,7 @@ func (i *invocation) state() contract.State {
 		Result: i.result, Tool: i.in.Tool, Operation: i.in.Operation,
 		Thread: i.in.Thread, Requester: i.in.Requester.Key(),
 	}
-	s.Approval = i.question.approval()
+	s.Approval, s.Handoff = i.question.approval(), i.question.step.seen()
 	return s
 }
 
@@ -95,7 +95,7 @@ func (i *invocation) fail(code approval.Code, reason string) {
 // finish closes what is still open, also when the workflow was cancelled, and returns the result.
 func (i *invocation) finish(ctx workflow.Context) (contract.Result, error) {
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
-	i.result.Approval = i.question.approval()
+	i.result.Approval, i.result.Handoff = i.question.approval(), i.question.step.seen()
 	i.ended = true
 	i.mark(ctx, i.result.Status)
 	details(ctx, i.epitaph())

@@ -48,6 +48,9 @@ func (q *question) decide(ctx workflow.Context, a contract.Answer) (chat.Verdict
 	}
 	q.drain()
 	q.judge([]arrival{{answer: &a}})
+	if err := workflow.Await(ctx, func() bool { return !q.step.checking(a.ID) }); err != nil {
+		return chat.Verdict{Standing: chat.StandingKept}, nil //nolint:nilerr // as above
+	}
 	return q.answers[a.ID].verdict, nil
 }
 
@@ -149,9 +152,14 @@ func (q *question) judgeAnswer(a contract.Answer) {
 func (q *question) weigh(a contract.Answer) chat.Verdict {
 	plan := q.of.plan
 	switch {
+	case q.step != nil && a.Decision != string(chat.ActionDone) && a.Decision != string(chat.ActionCancel):
+		return chat.Verdict{Standing: chat.StandingInvalid, Reason: "this is a step to do: answer done or cancel"}
+	case q.step != nil:
 	case a.Decision != chat.Allow && a.Decision != chat.AllowAlways && a.Decision != chat.Deny,
 		a.Decision == chat.AllowAlways && !plan.OfferAlways:
 		return chat.Verdict{Standing: chat.StandingInvalid}
+	}
+	switch {
 	case a.Thread != (chat.Thread{}) && a.Thread != plan.Thread:
 		return chat.Verdict{Standing: chat.StandingRefused, Reason: "this button belongs to another chat"}
 	case !q.entitled(a.By, a.Entitled):
@@ -190,6 +198,10 @@ func (q *question) judgeText(r contract.Reply) {
 		return
 	}
 	d := chat.Decision{By: r.By.Key(), Via: r.Via, At: r.ReceivedAt.UTC()}
+	if q.step != nil {
+		q.judgeStep(r, d)
+		return
+	}
 	switch said := approval.Read(r.Text); {
 	case said.Kind == approval.NoText:
 		return
@@ -209,6 +221,9 @@ func (q *question) judgeText(r contract.Reply) {
 
 // vote counts an answer of somebody who may answer, in time.
 func (q *question) vote(id string, d chat.Decision, by chat.Person) chat.Verdict {
+	if q.step != nil {
+		return q.claim(id, d)
+	}
 	if d.Decision == chat.Deny {
 		q.open, q.status, q.decision, q.decisionID = false, statusDenied, &d, id
 		return chat.Verdict{Standing: chat.StandingTaken, Decision: q.decision}

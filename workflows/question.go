@@ -41,6 +41,9 @@ type question struct {
 	mayGo      bool // the conversation let it ask (queue)
 	confirmed  bool // the conversation gave its word at the deadline
 
+	// step is set where the question is a handoff: a person does something instead of agreeing.
+	step *step
+
 	opened bool             // the conversation was told: it must be told of the end
 	closed *contract.Closed // what was done when it ended
 	signals
@@ -64,8 +67,15 @@ func newQuestion(of *invocation) *question {
 
 // ask puts the question to the people and waits for an answer; true means that they agreed.
 func (q *question) ask(ctx workflow.Context) bool {
-	plan := q.of.plan
 	q.prepare()
+	q.put(ctx)
+	q.await(ctx)
+	return q.agreed()
+}
+
+// put makes the question known and sends its prompt.
+func (q *question) put(ctx workflow.Context) {
+	plan := q.of.plan
 	q.of.result.Status = string(approval.StatusWaiting)
 	q.of.mark(ctx, q.of.result.Status)
 	details(ctx, q.waiting("Asking"))
@@ -73,12 +83,12 @@ func (q *question) ask(ctx workflow.Context) bool {
 	timeout.ScheduleToCloseTimeout = plan.Timeout
 	in := contract.AskInput{Open: q.opening(), Card: q.card, Timeout: plan.Timeout, Attributes: q.of.in.Attributes}
 	q.opened = true
-	if plan.Queue && !q.takeTurn(ctx, in) {
-		return false
+	if plan.Queue {
+		q.takeTurn(ctx, in)
 	}
-	q.send(ctx, timeout, in)
-	q.await(ctx)
-	return q.agreed()
+	if q.open {
+		q.send(ctx, timeout, in)
+	}
 }
 
 // send sends the prompt. A question that ends meanwhile still waits a moment for the platform's
@@ -128,19 +138,19 @@ func (q *question) opening() contract.Open {
 	return contract.Open{
 		Invocation: q.of.in.ID, Approvers: q.of.plan.Approvers,
 		Requester: q.of.in.Requester.Key(), Queue: q.of.plan.Queue,
+		Handoff: q.step != nil,
 	}
 }
 
 // takeTurn waits in the conversation's queue until the questions before this one have ended.
-func (q *question) takeTurn(ctx workflow.Context, in contract.AskInput) bool {
+func (q *question) takeTurn(ctx workflow.Context, in contract.AskInput) {
 	if _, err := openActivity.first(ctx, bookkeeping("Queue behind the pending question"), in); err != nil {
 		q.end(approval.ReasonWithdrawn)
-		return false
+		return
 	}
 	if err := workflow.Await(ctx, func() bool { return q.mayGo || !q.open }); err != nil {
 		q.end(approval.ReasonWithdrawn)
 	}
-	return q.open || q.agreed()
 }
 
 // deliver starts the clock: from the moment the platform's answer reached the worker.
@@ -160,28 +170,35 @@ func (q *question) await(ctx workflow.Context) {
 		return
 	}
 	details(ctx, q.waiting("Waiting"))
-	clock, stop := workflow.WithCancel(ctx)
+	timer, stop := q.clock(ctx)
 	defer stop()
-	timer := workflow.NewTimerWithOptions(clock, q.deadline.Add(grace).Sub(workflow.Now(ctx)), workflow.TimerOptions{
-		Summary: fmt.Sprintf("Waits for %s until %s", q.whom(), clockTime(q.deadline)),
-	})
 	for q.open {
-		if err := workflow.Await(ctx, func() bool { return !q.open || timer.IsReady() || len(q.returned) > 0 }); err != nil {
-			// Cancelled: what the gateway had taken before still counts.
+		err := workflow.Await(ctx, func() bool { return !q.open || timer.IsReady() || len(q.returned) > 0 })
+		if err != nil || ctx.Err() != nil {
+			// Cancelled, which makes the timer ready too: what the gateway had taken before still counts.
 			q.drain()
 			q.end(approval.ReasonWithdrawn)
 			return
 		}
 		q.giveBack(ctx)
 		if q.open && timer.IsReady() {
-			q.expire(ctx)
+			q.hearOut(ctx)
+			q.end(approval.ReasonTimeout)
 		}
 	}
 }
 
-// expire ends the question, but only after everything that was received in time has been heard:
-// first what this workflow has been sent, then what the conversation still holds.
-func (q *question) expire(ctx workflow.Context) {
+// clock is the deadline's timer.
+func (q *question) clock(ctx workflow.Context) (timer workflow.Future, stop func()) {
+	ctx, stop = workflow.WithCancel(ctx)
+	return workflow.NewTimerWithOptions(ctx, q.deadline.Add(grace).Sub(workflow.Now(ctx)), workflow.TimerOptions{
+		Summary: fmt.Sprintf("Waits for %s until %s", q.whom(), clockTime(q.deadline)),
+	}), stop
+}
+
+// hearOut hears everything that was received in time before the question ends: first what this
+// workflow has been sent, then what the conversation still holds.
+func (q *question) hearOut(ctx workflow.Context) {
 	q.drain()
 	if !q.open {
 		return
@@ -196,7 +213,6 @@ func (q *question) expire(ctx workflow.Context) {
 		}, func() bool { return q.confirmed || !q.open })
 	}
 	q.drain()
-	q.end(approval.ReasonTimeout)
 }
 
 // giveBack returns messages that do not answer to the conversation, which treats them as normal ones.
@@ -253,7 +269,7 @@ const (
 
 // approval is the question as others see it; nil where nothing was asked.
 func (q *question) approval() *contract.Approval {
-	if q.status == "" {
+	if q.status == "" || q.step != nil {
 		return nil
 	}
 	in, plan := q.of.in, q.of.plan

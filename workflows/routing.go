@@ -49,6 +49,9 @@ func (c *conversation) mayAnswer(m chat.Message) bool {
 	if c.Pending == nil || m.Forwarded || slices.Contains(c.Closed, m.ReplyTo) {
 		return false
 	}
+	if c.Pending.Handoff && approval.ReadStep(m.Text) == "" {
+		return false // only done and cancel answer a handoff; everything else is talk
+	}
 	if approval.Read(m.Text).Kind == approval.NoText && len(m.Files) == 0 {
 		return false
 	}
