@@ -6,6 +6,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
+	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
 )
 
@@ -54,6 +55,11 @@ func (d *Dispatcher) Alive(ctx context.Context, workflowID string) (bool, error)
 		return false, err
 	}
 	return described.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
+}
+
+// Talking tells whether there is a conversation in this thread: the bot is part of it.
+func (d *Dispatcher) Talking(ctx context.Context, t chat.Thread) (bool, error) {
+	return d.Alive(ctx, contract.ConversationID(t))
 }
 
 // Known tells whether there is an invocation with this id, running or ended.
