@@ -2,7 +2,10 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -25,6 +28,21 @@ type files struct{ store *attachments.Store }
 // Save streams a file into inbound/{uuid}/.
 func (f files) Save(ctx context.Context, uuid, name string, content io.Reader) (chat.File, error) {
 	return f.store.Inbound(uuid).Set(ctx, name, content)
+}
+
+// Saved returns the file that Save has put there under this name, without a number.
+func (f files) Saved(ctx context.Context, uuid, name string) (chat.File, error) {
+	content, file, err := f.store.Inbound(uuid).Open(ctx, attachments.SafeName(name))
+	if err != nil {
+		return chat.File{}, err
+	}
+	defer content.Close()
+	sum := sha256.New()
+	if file.Size, err = io.Copy(sum, content); err != nil {
+		return chat.File{}, fmt.Errorf("read attachment: %w", err)
+	}
+	file.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return file, nil
 }
 
 // Open returns a file of outbound/{uuid}/.

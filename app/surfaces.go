@@ -76,7 +76,7 @@ func (s *surfaces) telegram(d *dispatch.Dispatcher, store byPath, logger *slog.L
 		Token: s.cfg.Telegram.Token.Reveal(), APIURL: s.cfg.Telegram.APIURL, Mode: s.cfg.Telegram.Mode,
 		WebhookSecret: s.cfg.Telegram.WebhookSecret.Reveal(), PublicURL: s.cfg.PublicURL,
 		Identify: s.cfg.Person, Desk: d, Files: store, RateLimit: limit.Allow,
-		Logger: logger.With("connector", chat.Telegram), NewUUID: newUUID,
+		Logger: logger.With("connector", chat.Telegram),
 	})
 	if err != nil {
 		return err

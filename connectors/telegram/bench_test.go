@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -63,19 +64,11 @@ func benchFor(t testing.TB, desk *connectortest.Desk, change ...func(*telegram.P
 	t.Helper()
 	b := &bench{server: telegramtest.New(), desk: desk, files: newDisk(), log: &lines{}}
 	t.Cleanup(b.server.Close)
-	var mu sync.Mutex
-	uuids := 0
 	p := telegram.Params{
 		Token: b.server.Token, APIURL: b.server.URL(), WebhookSecret: secret,
 		Identify: identify, Desk: desk, Files: b.files,
-		Logger: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		NewUUID: func() string {
-			mu.Lock()
-			defer mu.Unlock()
-			uuids++
-			return fmt.Sprintf("uuid-%d", uuids)
-		},
-		PollTimeout: time.Second, AlbumWait: 150 * time.Millisecond,
+		Logger:      slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		PollTimeout: time.Second,
 	}
 	for _, c := range change {
 		c(&p)
@@ -150,8 +143,23 @@ func (d *disk) Save(_ context.Context, uuid, name string, r io.Reader) (chat.Fil
 	}
 	path := "inbound/" + uuid + "/" + free
 	d.content[path] = content
+	return fileOf(path, content), nil
+}
+
+func (d *disk) Saved(_ context.Context, uuid, name string) (chat.File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	path := "inbound/" + uuid + "/" + name
+	content, there := d.content[path]
+	if !there {
+		return chat.File{}, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+	}
+	return fileOf(path, content), nil
+}
+
+func fileOf(path string, content []byte) chat.File {
 	sum := sha256.Sum256(content)
-	return chat.File{Name: free, Path: path, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}, nil
+	return chat.File{Name: filepath.Base(path), Path: path, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
 }
 
 func (d *disk) Open(_ context.Context, path string) (io.ReadCloser, error) {

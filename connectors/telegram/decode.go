@@ -18,6 +18,8 @@ type event struct {
 	message *incoming
 	press   *press
 	ignored string
+	// group has become supergroup, if that is not 0.
+	group, supergroup int64
 }
 
 // place is where something was written or pressed.
@@ -86,6 +88,9 @@ func decode(raw []byte) (event, error) {
 	}
 	e := event{update: *u.ID}
 	switch {
+	case u.Message != nil && u.Message.MigrateTo != 0 && u.Message.Chat != nil:
+		e.group, e.supergroup = u.Message.Chat.ID, u.Message.MigrateTo
+		e.ignored = "the group has become a supergroup"
 	case u.Message != nil:
 		e.message, e.ignored = u.Message.read()
 	case u.Callback != nil:

@@ -9,8 +9,10 @@
 //
 //	webhook.go, poll.go   receive, acknowledge only what the Desk has taken
 //	decode.go             bytes to an event; pure, knows what can never be an answer
-//	album.go              joins the updates of one album into one message
-//	intake.go             who it is, files, then the Desk
+//	identity.go           what a message is called, the same whenever it comes again
+//	intake.go             who it is, then the Desk
+//	fetch.go              the files, each stored once
+//	memory.go             what is remembered of the last updates; may be lost
 //
 // and of what is sent: render.go (pure: texts, buttons, callback data), send.go
 // (questions), reply.go (answers and files), api.go (one call of the Bot API; the

@@ -21,7 +21,7 @@ const maxRetryAfter = 24 * time.Hour
 type failure struct {
 	code        int
 	description string
-	migrate     int64 // the supergroup that the group has become
+	supergroup  int64 // what the group has become
 }
 
 func (f *failure) Error() string { return strconv.Itoa(f.code) + " " + f.description }
@@ -45,7 +45,7 @@ func (a *api) fail(method string, seen *exchange, answer *tgbotapi.APIResponse, 
 		}
 		out.Temporary = !final(code)
 		out.RetryAfter = min(time.Duration(max(said.RetryAfter, 0))*time.Second, maxRetryAfter)
-		out.Err = &failure{code: code, description: a.scrub.Replace(description), migrate: said.MigrateToChatID}
+		out.Err = &failure{code: code, description: a.scrub.Replace(description), supergroup: said.MigrateToChatID}
 	case errors.As(err, &own):
 		out.Temporary, out.Err = !final(own.code), own
 	case code == http.StatusRequestEntityTooLarge:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime"
 	"net/http"
 	"path"
@@ -18,15 +19,40 @@ const maxDownload = 20 << 20
 
 const tooLarge = "larger than 20 MB, Telegram does not hand it out"
 
-// fetch stores files under inbound/{uuid}/. What can never be had becomes a file with a
-// Problem; what may be had later is an error, so that Telegram sends the update
-// again; with giveUp that is a Problem too.
-func (c *Connector) fetch(ctx context.Context, uuid string, files []remote, giveUp bool) ([]chat.File, error) {
+// attach stores the files of a message under inbound/{uuid}/ and returns them; for a
+// message that comes again, those that it has there already. After it has failed for a
+// while it succeeds without them: an update must not come again for ever.
+func (c *Connector) attach(ctx context.Context, e event) ([]chat.File, error) {
+	past, _ := c.past.find(e.update)
+	if past.fetched {
+		return past.files, nil
+	}
+	giveUp := !past.failing.IsZero() && c.now().Sub(past.failing) >= c.timing.patience
+	files, err := c.fetch(ctx, e, giveUp)
+	if err == nil {
+		past.files, past.fetched = files, true
+	} else if past.failing.IsZero() {
+		past.failing = c.now()
+	}
+	c.past.set(e.update, past)
+	return files, err
+}
+
+// fetch is attach without memory. What can never be had becomes a file with a Problem;
+// what may be had later is an error, so that Telegram sends the update again; with
+// giveUp that is a Problem too.
+func (c *Connector) fetch(ctx context.Context, e event, giveUp bool) ([]chat.File, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timing.download)
 	defer cancel()
+	uuid := c.names.uuid(e)
+	names := map[string]bool{}
 	var out []chat.File
-	for _, f := range files {
-		stored, err := c.fetchOne(ctx, uuid, f)
+	for _, f := range e.message.files {
+		// An earlier delivery may have got as far as storing it. An album's folder has
+		// files of the same name of other parts; there only memory tells them apart.
+		again := e.message.album == "" && !names[f.name]
+		names[f.name] = true
+		stored, err := c.fetchOne(ctx, uuid, f, again)
 		switch {
 		case err == nil:
 		case !giveUp:
@@ -40,12 +66,22 @@ func (c *Connector) fetch(ctx context.Context, uuid string, files []remote, give
 	return out, nil
 }
 
-func (c *Connector) fetchOne(ctx context.Context, uuid string, f remote) (chat.File, error) {
+// fetchOne downloads a file and stores it; with again, only if it is not stored yet.
+func (c *Connector) fetchOne(ctx context.Context, uuid string, f remote, again bool) (chat.File, error) {
 	problem := func(text string) (chat.File, error) {
 		return chat.File{Name: f.name, Size: f.size, Problem: text}, nil
 	}
 	if f.size > maxDownload {
 		return problem(tooLarge)
+	}
+	if again {
+		stored, err := c.files.Saved(ctx, uuid, f.name)
+		if err == nil {
+			return stored, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return chat.File{}, fmt.Errorf("looking for %.100q: %w", f.name, err)
+		}
 	}
 	var at struct {
 		Path string `json:"file_path"`

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/countersignhq/countersign/approval"
@@ -23,68 +22,70 @@ type arrived struct {
 }
 
 // take hands an event to the Desk. nil means: taken, or nobody needs to hear of it.
-// parts are one event, or all of an album.
-func (c *Connector) take(ctx context.Context, parts []arrived) error {
-	switch e := parts[0]; {
+func (c *Connector) take(ctx context.Context, e arrived) error {
+	switch {
 	case e.press != nil:
 		return c.takePress(ctx, e)
 	case e.message != nil:
-		return c.takeMessages(ctx, parts)
+		return c.takeMessage(ctx, e)
+	case e.supergroup != 0:
+		c.log.Warn("a telegram group has become a supergroup, where its conversation begins anew; "+
+			"if the configuration names the group, put the new id there", "group", e.group, "supergroup", e.supergroup)
+		return nil
 	default:
 		c.log.Debug("telegram update left aside", "update", e.update, "reason", e.ignored)
 		return nil
 	}
 }
 
-// takeMessages delivers the messages of one album, or a single one, as one message.
-func (c *Connector) takeMessages(ctx context.Context, parts []arrived) error {
-	lead := leader(parts)
-	m := lead.message
+// takeMessage delivers one message, or one part of an album: Telegram sends the parts
+// of an album one by one, to a webhook each when the one before was taken, and never
+// says how many there are. The conversation joins them (chat.Message.Album).
+func (c *Connector) takeMessage(ctx context.Context, e arrived) error {
+	m := e.message
 	from, welcome := c.person(m.from, m.place)
 	if !welcome {
-		c.log.Debug("telegram message of a stranger dropped", "update", lead.update)
+		c.log.Debug("telegram message of a stranger dropped", "update", e.update)
+		return nil
+	}
+	if past, _ := c.past.find(e.update); past.taken {
+		c.log.Debug("telegram update sent again, the desk has it", "update", e.update)
 		return nil
 	}
 	out := chat.Message{
-		UUID: c.newUUID(), EventID: c.eventID(lead.update), Thread: m.thread(), From: from,
-		Text: m.text, Ref: ref(m.chat, m.id), ReceivedAt: lead.at, Forwarded: m.forwarded,
+		UUID: c.names.uuid(e.event), EventID: c.names.event(e.update), Thread: m.thread(), From: from,
+		Text: m.text, Ref: ref(m.chat, m.id), ReceivedAt: e.at, Album: m.album, Forwarded: m.forwarded,
 	}
 	c.addressed(ctx, m, &out)
-	var files []remote
-	for _, part := range parts {
-		files = append(files, part.message.files...)
-	}
 	var err error
-	if out.Files, err = c.fetch(ctx, out.UUID, files, c.patience.over(lead.update, c.now())); err != nil {
-		c.patience.failed(lead.update, c.now())
+	if out.Files, err = c.attach(ctx, e.event); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timing.deliver)
 	defer cancel()
 	if err := c.desk.Deliver(ctx, out); err != nil {
-		return fmt.Errorf("delivering telegram update %d: %w", lead.update, err)
+		return fmt.Errorf("delivering telegram update %d: %w", e.update, err)
 	}
-	c.patience.done(lead.update)
+	past, _ := c.past.find(e.update)
+	past.taken = true
+	c.past.set(e.update, past)
 	return nil
 }
 
 // admits applies the rate limit of CONTRACT §8: once per message, not per retry or picture.
 func (c *Connector) admits(e arrived) bool {
-	return e.message == nil || c.allow(strconv.FormatInt(e.message.chat, 10))
-}
-
-// leader is the part of an album whose words and id the whole takes: the one with
-// the caption, else the first. If Telegram sends that part again, alone, the
-// message has the same EventID.
-func leader(parts []arrived) arrived {
-	lead := parts[0]
-	for _, p := range parts[1:] {
-		worded, leads := p.message.text != "", lead.message.text != ""
-		if (worded && !leads) || (worded == leads && p.update < lead.update) {
-			lead = p
-		}
+	if e.message == nil {
+		return true
 	}
-	return lead
+	id := c.names.uuid(e.event)
+	if _, before := c.admitted.find(id); before {
+		return true
+	}
+	if !c.allow(strconv.FormatInt(e.message.chat, 10)) {
+		return false
+	}
+	c.admitted.set(id, struct{}{})
+	return true
 }
 
 // addressed finds what in a message is meant for the bot itself: a mention in front
@@ -113,7 +114,7 @@ func (c *Connector) addressed(ctx context.Context, m *incoming, out *chat.Messag
 }
 
 func (c *Connector) isSelf(u, self user) bool {
-	return (self.ID != 0 && u.ID == self.ID) || strconv.FormatInt(u.ID, 10) == tokenID(c.api.token)
+	return (self.ID != 0 && u.ID == self.ID) || strconv.FormatInt(u.ID, 10) == c.names.bot
 }
 
 // takePress hands over a button press, then tells the person what became of it.
@@ -132,7 +133,7 @@ func (c *Connector) takePress(ctx context.Context, e arrived) error {
 	within, cancel := context.WithTimeout(ctx, c.timing.deliver)
 	defer cancel()
 	verdict, err := c.desk.Click(within, chat.Click{
-		EventID: c.eventID(e.update), Invocation: p.invocation, Action: p.action,
+		EventID: c.names.event(e.update), Invocation: p.invocation, Action: p.action,
 		Thread: p.thread(), By: by, ReceivedAt: e.at,
 	})
 	if err != nil {
@@ -159,52 +160,4 @@ func (c *Connector) person(u user, where place) (chat.Person, bool) {
 	p := c.identify(id)
 	p.ID, p.Display, p.Bot = id, u.display(), false
 	return p, p.Name != "" || !(where.private || where.channel)
-}
-
-// eventID names an update. Update ids are counted per bot, so the bot's id is part
-// of it: taken from the token, which does not change over restarts.
-func (c *Connector) eventID(update int64) string {
-	id := strconv.FormatInt(update, 10)
-	if bot := tokenID(c.api.token); bot != "" {
-		id = bot + ":" + id
-	}
-	return chat.Telegram + ":update:" + id
-}
-
-// patience remembers since when the files of an update cannot be had: after a while
-// its message goes on without them, for an update must not come again for ever.
-// It may be forgotten; then it takes longer.
-type patience struct {
-	limit time.Duration
-	mu    sync.Mutex
-	since map[int64]time.Time
-}
-
-func newPatience(limit time.Duration) *patience {
-	return &patience{limit: limit, since: map[int64]time.Time{}}
-}
-
-// over tells whether the files of this update have failed for too long.
-func (p *patience) over(update int64, now time.Time) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	first, failed := p.since[update]
-	return failed && now.Sub(first) >= p.limit
-}
-
-func (p *patience) failed(update int64, now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.since) >= 1000 {
-		clear(p.since)
-	}
-	if _, known := p.since[update]; !known {
-		p.since[update] = now
-	}
-}
-
-func (p *patience) done(update int64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.since, update)
 }

@@ -2,11 +2,9 @@ package telegram_test
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,14 +21,16 @@ func TestMessage(t *testing.T) {
 	now := time.Date(2029, 1, 1, 10, 0, 0, 0, time.UTC)
 	b := newBench(t, func(p *telegram.Params) { p.Now = func() time.Time { return now } })
 	require.Equal(t, 200, b.say(t, 7, telegramtest.Private(ada), ada, "yes"))
-	require.Equal(t, []chat.Message{{
-		UUID: "uuid-1", EventID: "telegram:update:7000001:7", Thread: thread("1001"),
+	got := b.desk.Messages()
+	require.Len(t, got, 1)
+	require.Equal(t, chat.Message{
+		UUID: got[0].UUID, EventID: "telegram:update:7000001:7", Thread: thread("1001"),
 		From: chat.Person{ID: "telegram:1001", Name: "ada", Display: "Ada", Owner: true},
 		Text: "yes", Ref: "1001/1", ReceivedAt: now, // never the sender's date
-	}}, b.desk.Messages())
+	}, got[0])
 }
 
-func TestWebhookStatuses(t *testing.T) {
+func TestD04WebhookStatuses(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ctx := t.Context()
@@ -45,20 +45,6 @@ func TestWebhookStatuses(t *testing.T) {
 
 	polling := newBench(t, func(p *telegram.Params) { p.Mode, p.WebhookSecret = telegram.Polling, "" })
 	require.Equal(t, 401, polling.post(ctx, "", good), "no secret opens nothing")
-}
-
-func TestD01DeskDecidesTheStatus(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.desk.Fail(chat.ErrUnreachable, fmt.Errorf("wrapped: %w", chat.ErrUnreachable), errors.New("other"))
-	for range 3 {
-		require.Equal(t, 503, b.say(t, 7, telegramtest.Private(ada), ada, "yes"))
-	}
-	require.Equal(t, 200, b.say(t, 7, telegramtest.Private(ada), ada, "yes"))
-	require.Equal(t, 200, b.say(t, 7, telegramtest.Private(ada), ada, "yes"))
-	got := b.desk.Messages()
-	require.Len(t, got, 2, "the desk, not the connector, drops redeliveries")
-	require.Equal(t, got[0].EventID, got[1].EventID)
 }
 
 func TestAccountCheck(t *testing.T) {
@@ -141,7 +127,7 @@ func document(id, name string, size int64) telegramtest.Option {
 	return telegramtest.With("document", map[string]any{"file_id": id, "file_name": name, "file_size": size})
 }
 
-func TestFiles(t *testing.T) {
+func TestD15LargestPhoto(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	small, large := b.server.Upload("s.jpg", []byte("small")), b.server.Upload("l.jpg", []byte("large"))
@@ -151,9 +137,9 @@ func TestFiles(t *testing.T) {
 	got := b.desk.Messages()[0]
 	require.Equal(t, "yes", got.Text, "a caption counts as the text")
 	require.Len(t, got.Files, 1)
-	require.Equal(t, "inbound/uuid-1/photo.jpg", got.Files[0].Path)
+	require.Equal(t, "inbound/"+got.UUID+"/photo.jpg", got.Files[0].Path)
 	require.EqualValues(t, 5, got.Files[0].Size)
-	require.Equal(t, "large", string(b.files.content["inbound/uuid-1/photo.jpg"]), "D15")
+	require.Equal(t, "large", string(b.files.content[got.Files[0].Path]))
 }
 
 func TestD14FilesThatCannotBeHad(t *testing.T) {
@@ -302,57 +288,6 @@ func TestD10OwnKeyAsInvocation(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, b.server.AwaitTaken(t.Context()))
 	require.Equal(t, telegram.Digest(c.Invocation), b.desk.Clicks()[0].Invocation)
-}
-
-func photo(id, album string) []telegramtest.Option {
-	return []telegramtest.Option{
-		telegramtest.With("photo", []map[string]any{{"file_id": id}}), telegramtest.With("media_group_id", album),
-	}
-}
-
-func slowAlbums(p *telegram.Params) { p.AlbumWait = time.Second }
-
-func TestAlbumSideBySide(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, slowAlbums)
-	var calls sync.WaitGroup
-	send := func(update int, options ...telegramtest.Option) {
-		message := b.server.Compose(telegramtest.Private(ada), ada, "", options...)
-		calls.Go(func() {
-			if status := b.update(t, update, "message", message); status != 200 {
-				t.Errorf("update %d: %d", update, status)
-			}
-		})
-	}
-	for n := range 3 {
-		options := photo(b.server.Upload("p.jpg", []byte{byte(n)}), "album-1")
-		if n == 1 {
-			options = append(options, telegramtest.With("caption", "yes"))
-		}
-		send(10+n, options...)
-	}
-	calls.Wait()
-	got := b.desk.Messages()
-	require.Len(t, got, 1, "one message")
-	require.Equal(t, "yes", got[0].Text)
-	require.Len(t, got[0].Files, 3)
-	require.Equal(t, "telegram:update:7000001:11", got[0].EventID, "the id of the part that has the words")
-
-	require.Equal(t, 200, b.say(t, 12, telegramtest.Private(ada), ada, "", photo("gone", "album-1")...))
-	require.Len(t, b.desk.Messages(), 1, "a part sent again is no second message")
-}
-
-func TestAlbumIsNotAcknowledgedTooEarly(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, slowAlbums)
-	b.desk.Fail(chat.ErrUnreachable)
-	statuses := make(chan int, 2)
-	for n := range 2 {
-		message := b.server.Compose(telegramtest.Private(ada), ada, "", photo(b.server.Upload("p.jpg", []byte{1}), "album-1")...)
-		go func() { statuses <- b.update(t, 10+n, "message", message) }()
-	}
-	require.Equal(t, 503, <-statuses)
-	require.Equal(t, 503, <-statuses)
 }
 
 func serve(t *testing.T, b *bench) string {

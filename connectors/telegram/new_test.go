@@ -18,19 +18,18 @@ func TestNewRefuses(t *testing.T) {
 	good := func() telegram.Params {
 		return telegram.Params{
 			Token: "1:abc", WebhookSecret: "s", Identify: identify, Desk: &connectortest.Desk{}, Files: newDisk(),
-			NewUUID: func() string { return "u" },
 		}
 	}
 	_, err := telegram.New(good())
 	require.NoError(t, err)
 	for name, change := range map[string]func(*telegram.Params){
-		"telegram.token is missing":                 func(p *telegram.Params) { p.Token = " " },
-		"telegram.token holds characters":           func(p *telegram.Params) { p.Token = "1:abc/../x" },
-		"telegram.api_url must be":                  func(p *telegram.Params) { p.APIURL = "ftp://x" },
-		"telegram.mode is \"push\"":                 func(p *telegram.Params) { p.Mode = "push" },
-		"telegram.webhook_secret is missing":        func(p *telegram.Params) { p.WebhookSecret = "" }, // D04
-		"telegram.webhook_secret must be":           func(p *telegram.Params) { p.PublicURL, p.WebhookSecret = "https://x.test", "a b" },
-		"Identify, Desk, Files and NewUUID are req": func(p *telegram.Params) { p.Desk = nil },
+		"telegram.token is missing":          func(p *telegram.Params) { p.Token = " " },
+		"telegram.token holds characters":    func(p *telegram.Params) { p.Token = "1:abc/../x" },
+		"telegram.api_url must be":           func(p *telegram.Params) { p.APIURL = "ftp://x" },
+		"telegram.mode is \"push\"":          func(p *telegram.Params) { p.Mode = "push" },
+		"telegram.webhook_secret is missing": func(p *telegram.Params) { p.WebhookSecret = "" }, // D04
+		"telegram.webhook_secret must be":    func(p *telegram.Params) { p.PublicURL, p.WebhookSecret = "https://x.test", "a b" },
+		"Identify, Desk and Files are req":   func(p *telegram.Params) { p.Desk = nil },
 	} {
 		p := good()
 		change(&p)
@@ -92,7 +91,6 @@ func TestTokenInNoError(t *testing.T) {
 	for _, url := range []string{echo.URL, redirect.URL, closed.URL, "http://127.0.0.1:1", "http://no.such.host.invalid", echo.URL + "/%zz"} {
 		c, err := telegram.New(telegram.Params{
 			Token: token, APIURL: url, WebhookSecret: "s", Identify: identify, Desk: &connectortest.Desk{}, Files: newDisk(),
-			NewUUID: func() string { return "u" },
 		})
 		if err != nil {
 			require.NotContains(t, err.Error(), "very_secret")

@@ -152,81 +152,52 @@ func (p *poller) fetch(ctx context.Context, hold time.Duration) ([]entry, error)
 
 // work takes a batch in order and moves the offset along.
 func (p *poller) work(ctx context.Context, batch []entry) error {
-	for len(batch) > 0 {
-		e := batch[0]
-		if e.err == nil && e.message != nil && e.message.album != "" {
-			batch = p.settle(ctx, batch)
-			e = batch[0]
-		}
-		parts, rest := cutAlbum(batch)
+	for i, e := range batch {
 		switch {
 		case e.err != nil:
 			p.c.log.Warn("telegram update not understood and left out", "update", e.update, "error", e.err)
-		case p.c.albums.wasTaken(e.update):
 		case !p.c.admits(e.arrived):
 			p.c.log.Warn("telegram message dropped: rate limit of the chat", "update", e.update, "chat", e.message.chat)
 		default:
-			if err := p.deliver(ctx, parts); err != nil {
+			p.ahead(ctx, batch[i:])
+			if err := p.deliver(ctx, e.arrived); err != nil {
 				return err
 			}
-			if len(parts) > 1 {
-				p.c.albums.took(parts)
-			}
 		}
-		next := batch[len(batch)-1].update + 1
-		if len(rest) > 0 {
-			next = rest[0].update
-		}
-		for _, part := range parts {
-			delete(p.seen, part.update)
-		}
-		p.move(next)
-		batch = rest
+		delete(p.seen, e.update)
+		p.move(e.update + 1)
 	}
 	return nil
 }
 
-// settle fetches again until the album at the head of the batch grows no more. The
-// offset stays: nothing of it is acknowledged before it is delivered.
-func (p *poller) settle(ctx context.Context, batch []entry) []entry {
-	for range 5 {
-		parts, _ := cutAlbum(batch)
-		if sleep(ctx, p.c.albums.wait) != nil {
-			break
+// ahead fetches the files of the whole album that the batch begins with. Its parts are
+// then delivered without a pause in which the conversation would take it for complete.
+// What fails here is tried again when its turn has come.
+func (p *poller) ahead(ctx context.Context, batch []entry) {
+	first := batch[0].message
+	if first == nil || first.album == "" {
+		return
+	}
+	for _, e := range batch {
+		m := e.message
+		if e.err != nil || m == nil || m.album != first.album || m.chat != first.chat {
+			continue
 		}
-		again, err := p.fetch(ctx, 0)
-		if err != nil || len(again) == 0 || again[0].update != batch[0].update {
-			break // work with what we have
+		if _, welcome := p.c.person(m.from, m.place); !welcome {
+			return
 		}
-		grown, _ := cutAlbum(again)
-		batch = again
-		if len(grown) == len(parts) {
-			break
+		if _, err := p.c.attach(ctx, e.event); err != nil {
+			p.c.log.Info("telegram file not had yet", "update", e.update, "error", err)
+			return
 		}
 	}
-	return batch
-}
-
-// cutAlbum separates the first update, with all others of its album, from the rest.
-func cutAlbum(batch []entry) (parts []arrived, rest []entry) {
-	first := batch[0]
-	for i, e := range batch {
-		same := i > 0 && first.err == nil && e.err == nil && first.message != nil && e.message != nil &&
-			first.message.album != "" && e.message.album == first.message.album && e.message.chat == first.message.chat
-		if i == 0 || same {
-			parts = append(parts, e.arrived)
-		} else {
-			rest = append(rest, e)
-		}
-	}
-	return parts, rest
 }
 
 // deliver does not return before the update is taken, or has been refused too often.
-func (p *poller) deliver(ctx context.Context, parts []arrived) error {
+func (p *poller) deliver(ctx context.Context, e arrived) error {
 	wait := p.c.timing.backoff
 	for attempt := 1; ; {
-		err := p.c.take(ctx, parts)
+		err := p.c.take(ctx, e)
 		if err == nil {
 			return nil
 		}
@@ -235,11 +206,11 @@ func (p *poller) deliver(ctx context.Context, parts []arrived) error {
 		}
 		if lasting(err) {
 			if attempt++; attempt > maxAttempts {
-				p.c.log.Error("telegram update refused again and again, left out", "update", parts[0].update, "error", err)
+				p.c.log.Error("telegram update refused again and again, left out", "update", e.update, "error", err)
 				return nil
 			}
 		}
-		p.c.log.Warn("telegram update not taken, trying again", "update", parts[0].update, "error", err, "wait", wait)
+		p.c.log.Warn("telegram update not taken, trying again", "update", e.update, "error", err, "wait", wait)
 		if err := sleep(ctx, wait); err != nil {
 			return err
 		}

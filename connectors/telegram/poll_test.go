@@ -165,26 +165,6 @@ func TestPollBeatsWhileNothingHappens(t *testing.T) {
 	}
 }
 
-func TestPollAlbum(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, polling, slowAlbums)
-	before := b.server.Say(telegramtest.Private(ada), ada, "before")
-	for range 2 {
-		b.server.Say(telegramtest.Private(ada), ada, "", photo(b.server.Upload("p.jpg", []byte{1}), "album-1")...)
-	}
-	other := b.server.Say(telegramtest.Private(bob), bob, "between")
-	offsets, _ := b.poll(t, 0)
-	until(t, offsets, before+1) // the rest of the album comes while it is being collected
-	last := b.server.Say(telegramtest.Private(ada), ada, "", append(photo(b.server.Upload("p.jpg", []byte{1}), "album-1"), telegramtest.With("caption", "yes"))...)
-	until(t, offsets, last+1)
-	got := b.desk.Messages()
-	require.Len(t, got, 3)
-	require.Len(t, got[1].Files, 3)
-	require.Equal(t, "yes", got[1].Text)
-	require.Equal(t, "between", got[2].Text)
-	require.Greater(t, last, other)
-}
-
 func TestPollDropsWhatIsTooMuch(t *testing.T) {
 	t.Parallel()
 	asked := 0

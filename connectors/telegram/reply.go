@@ -28,7 +28,7 @@ const (
 // Reply sends the text, then each file. The parts are "text" (or "text-1", "text-2"
 // where it is too long for one message) and "file:{name}"; a part that progress
 // knows is not sent again. A file that Telegram refuses for good is named to the
-// person in its place.
+// person in its place. A group that has become a supergroup since is followed there.
 func (c *Connector) Reply(ctx context.Context, reply chat.Reply, progress chat.Progress) error {
 	to, err := address("sendMessage", reply.Thread)
 	if err != nil {
@@ -76,8 +76,10 @@ func (c *Connector) Reply(ctx context.Context, reply chat.Reply, progress chat.P
 func (c *Connector) sendText(ctx context.Context, p params, text string) error {
 	p["text"] = text
 	p["link_preview_options"] = noPreview
-	_, err := c.sendMessage(ctx, p)
-	return err
+	return c.following(p, func(p params) error {
+		_, err := c.sendMessage(ctx, p)
+		return err
+	})
 }
 
 // sendFile sends a file as what it is, as a document where Telegram does not take it as that.
@@ -113,7 +115,7 @@ func why(err error) string {
 }
 
 func (c *Connector) uploadFile(ctx context.Context, p params, method, field string, file chat.File) error {
-	return c.migrating(p, func(p params) error {
+	return c.following(p, func(p params) error {
 		content, err := c.files.Open(ctx, file.Path)
 		if err != nil {
 			return &chat.Error{

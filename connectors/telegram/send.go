@@ -21,6 +21,10 @@ var errAddress = errors.New("not a telegram chat or message; a thread key is cha
 // A question too long for one message is shortened and comes with the whole of
 // it as a document, which is sent first: who can answer can read it.
 //
+// A group that has become a supergroup gets no question any more: there it could not
+// be answered, for what is written and pressed there belongs to another conversation.
+// It is undeliverable, and the reply, which follows, says so.
+//
 // Telegram knows no idempotency key: if its answer is lost, the retry asks a
 // second time. Both copies decide the same invocation.
 func (c *Connector) Post(ctx context.Context, card chat.Card) (chat.Receipt, error) {
@@ -32,29 +36,48 @@ func (c *Connector) Post(ctx context.Context, card chat.Card) (chat.Receipt, err
 	if cut {
 		whole := strings.NewReader(card.Text)
 		if err := c.api.upload(ctx, "sendDocument", maps.Clone(to), "document", "prompt.txt", whole, nil); err != nil {
-			return chat.Receipt{}, err
+			return chat.Receipt{}, elsewhere(err)
 		}
 	}
 	to["text"] = text
 	to["link_preview_options"] = noPreview
 	to["reply_markup"] = keyboard(card)
 	ref, err := c.sendMessage(ctx, to)
-	return chat.Receipt{Ref: ref}, err
+	return chat.Receipt{Ref: ref}, elsewhere(err)
 }
 
-// Edit rewrites a question; once it is closed its buttons go.
+// elsewhere says in words that a group is a supergroup now.
+func elsewhere(err error) error {
+	f := asFailure(err)
+	if f == nil || f.supergroup == 0 {
+		return err
+	}
+	return &chat.Error{Op: "telegram question", Err: fmt.Errorf(
+		"the group has become the supergroup %d, which is another conversation; ask there: %w", f.supergroup, f)}
+}
+
+// Edit rewrites a question; once it is closed its buttons go. A question in a group
+// that has become a supergroup since cannot be edited any more (and a message of the
+// same number in the supergroup is another one): what happened is said there anew.
 func (c *Connector) Edit(ctx context.Context, receipt chat.Receipt, card chat.Card) error {
 	chatID, messageID, err := parseRef("editMessageText", receipt.Ref)
 	if err != nil {
 		return err
 	}
 	text, _ := prompt(card)
-	err = c.migrating(params{
+	err = c.api.call(ctx, "editMessageText", params{
 		"chat_id": chatID, "message_id": messageID, "text": text,
 		"link_preview_options": noPreview, "reply_markup": keyboard(card),
-	}, func(p params) error { return c.api.call(ctx, "editMessageText", p, nil) })
-	if unchanged(err) {
+	}, nil)
+	switch f := asFailure(err); {
+	case unchanged(err):
 		return nil
+	case f != nil && f.supergroup != 0 && card.Closed != "":
+		_, err = c.sendMessage(ctx, params{
+			"chat_id": strconv.FormatInt(f.supergroup, 10), "text": text, "link_preview_options": noPreview,
+		})
+	case f != nil && f.supergroup != 0:
+		return nil // it is still open, and cannot say more than it does
 	}
 	return err
 }
@@ -65,28 +88,26 @@ func (c *Connector) sendMessage(ctx context.Context, p params) (string, error) {
 		ID   int64    `json:"message_id"`
 		Chat chatInfo `json:"chat"`
 	}
-	err := c.migrating(p, func(p params) error {
-		return c.api.call(ctx, "sendMessage", p, &sent)
-	})
+	err := c.api.call(ctx, "sendMessage", p, &sent)
 	if err != nil {
 		return "", err
 	}
 	if sent.ID == 0 {
 		return "", &chat.Error{Op: "telegram sendMessage", Temporary: true, Err: errors.New("the answer names no message")}
 	}
-	// The chat that Telegram names, not the one asked for: a group may have migrated.
-	if sent.Chat.ID != 0 {
+	if sent.Chat.ID != 0 { // the chat that Telegram names, if it does
 		return ref(sent.Chat.ID, sent.ID), nil
 	}
 	return p["chat_id"] + "/" + strconv.FormatInt(sent.ID, 10), nil
 }
 
-// migrating does a call, and once more in the supergroup that the chat has become.
-func (c *Connector) migrating(p params, do func(params) error) error {
+// following does a call, and once more in the supergroup that the group has become.
+func (c *Connector) following(p params, do func(params) error) error {
 	err := do(p)
-	if f := asFailure(err); f != nil && f.migrate != 0 {
-		c.log.Info("the group has become a supergroup", "from", p["chat_id"], "to", f.migrate)
-		p["chat_id"] = strconv.FormatInt(f.migrate, 10)
+	if f := asFailure(err); f != nil && f.supergroup != 0 {
+		c.log.Info("the group has become a supergroup; the reply follows", "group", p["chat_id"], "supergroup", f.supergroup)
+		p["chat_id"] = strconv.FormatInt(f.supergroup, 10)
+		delete(p, "reply_parameters") // the number of a message in the old group
 		return do(p)
 	}
 	return err

@@ -26,6 +26,11 @@ func TestD12PromptIsPlain(t *testing.T) {
 	require.Equal(t, c.Text, call.Params["text"])
 	require.NotContains(t, call.Params, "parse_mode")
 	require.Equal(t, `{"is_disabled":true}`, call.Params["link_preview_options"])
+
+	require.NoError(t, b.Reply(t.Context(), chat.Reply{Thread: thread("1001"), Text: "[x](http://attacker.test) *a_b"}, progress{}))
+	call = b.server.Calls("sendMessage")[1]
+	require.Equal(t, "[x](http://attacker.test) *a_b", call.Params["text"])
+	require.NotContains(t, call.Params, "parse_mode")
 }
 
 func TestD07PostIntoTopics(t *testing.T) {
@@ -75,25 +80,6 @@ func TestD18RetryAfterIsPassedOn(t *testing.T) {
 		require.True(t, classified.Temporary)
 		require.Equal(t, wait, classified.RetryAfter)
 	}
-}
-
-func TestMigratedGroup(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.server.Migrate(-55, -100777)
-	receipt, err := b.Post(t.Context(), card("-55"))
-	require.NoError(t, err)
-	require.Equal(t, "-100777/1", receipt.Ref, "the receipt names the chat that has the message")
-	closed := card("-55")
-	closed.Closed = "✅ Approved by ada."
-	require.NoError(t, b.Edit(t.Context(), receipt, closed))
-	require.Empty(t, b.server.Sent(-100777)[0].Buttons)
-
-	require.NoError(t, b.Reply(t.Context(), chat.Reply{
-		Thread: thread("-55"), Text: "done", Files: []chat.File{b.files.put("a.bin", []byte("aaa"))},
-	}, progress{}))
-	sent := b.server.Sent(-100777)
-	require.Equal(t, "aaa", string(sent[len(sent)-1].Content))
 }
 
 func TestEditOfWhatIsNoMessage(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -31,8 +30,12 @@ const WebhookPath = "/telegram/webhook"
 
 // Files is the attachments disk as this connector needs it.
 type Files interface {
-	// Save stores r under inbound/{uuid}/; after an error of r nothing stays behind.
+	// Save stores r under inbound/{uuid}/, with a number if the name is taken there;
+	// after an error of r nothing stays behind.
 	Save(ctx context.Context, uuid, name string, r io.Reader) (chat.File, error)
+	// Saved returns the file that Save has stored there under this name, without a
+	// number, with its hash; fs.ErrNotExist if there is none.
+	Saved(ctx context.Context, uuid, name string) (chat.File, error)
 	// Open reads what chat.File.Path names; fs.ErrNotExist if it is gone.
 	Open(ctx context.Context, path string) (io.ReadCloser, error)
 }
@@ -58,12 +61,9 @@ type Params struct {
 	RateLimit func(chatID string) bool
 	HTTP      *http.Client     // optional
 	Logger    *slog.Logger     // optional: nothing is logged
-	NewUUID   func() string    // for messages
 	Now       func() time.Time // optional: time.Now
 	// PollTimeout is how long Telegram holds an empty getUpdates; optional, 50 s.
 	PollTimeout time.Duration
-	// AlbumWait is the silence after which an album is complete; optional, 700 ms.
-	AlbumWait time.Duration
 }
 
 // Connector is the Telegram connector. Its methods may be called from several goroutines.
@@ -77,11 +77,14 @@ type Connector struct {
 	files     Files
 	allow     func(string) bool
 	log       *slog.Logger
-	newUUID   func() string
 	now       func() time.Time
 	timing    timing
-	albums    *albums
-	patience  *patience
+	names     identity
+	// admitted are the UUIDs of messages that the rate limit has let in: not asked
+	// again for another part of an album, or a redelivery.
+	admitted *recent[string, struct{}]
+	// past is by update.
+	past *recent[int64, history]
 
 	mu   sync.Mutex
 	self user // what getMe said; zero until then
@@ -94,6 +97,7 @@ type timing struct {
 	download  time.Duration // all files of one message
 	answer    time.Duration // answerCallbackQuery, best effort
 	heartbeat time.Duration
+	patience  time.Duration // files that cannot be had are waited for that long
 	idle      time.Duration // an empty getUpdates takes at least that long
 	backoff   time.Duration // the first wait after a failure while polling; doubles
 	maxWait   time.Duration
@@ -125,9 +129,6 @@ func New(p Params) (*Connector, error) {
 	if p.PollTimeout <= 0 {
 		p.PollTimeout = 50 * time.Second
 	}
-	if p.AlbumWait <= 0 {
-		p.AlbumWait = 700 * time.Millisecond
-	}
 	if p.RateLimit == nil {
 		p.RateLimit = func(string) bool { return true }
 	}
@@ -141,15 +142,15 @@ func New(p Params) (*Connector, error) {
 		files:     p.Files,
 		allow:     p.RateLimit,
 		log:       p.Logger.With("connector", chat.Telegram),
-		newUUID:   p.NewUUID,
 		now:       p.Now,
 		timing: timing{
 			poll: p.PollTimeout, deliver: 4 * time.Second, download: 45 * time.Second,
 			answer: 3 * time.Second, heartbeat: 5 * time.Second,
-			idle: 300 * time.Millisecond, backoff: time.Second, maxWait: 30 * time.Second,
+			patience: 2 * time.Minute, idle: 300 * time.Millisecond, backoff: time.Second, maxWait: 30 * time.Second,
 		},
-		albums:   newAlbums(p.AlbumWait),
-		patience: newPatience(2 * time.Minute),
+		names:    identityOf(p.Token),
+		admitted: newRecent[string, struct{}](remembered),
+		past:     newRecent[int64, history](remembered),
 	}, nil
 }
 
@@ -178,8 +179,8 @@ func (p Params) check() error {
 	default:
 		add("telegram.mode is %q: use webhook or polling", p.Mode)
 	}
-	if p.Identify == nil || p.Desk == nil || p.Files == nil || p.NewUUID == nil {
-		add("telegram: Identify, Desk, Files and NewUUID are required")
+	if p.Identify == nil || p.Desk == nil || p.Files == nil {
+		add("telegram: Identify, Desk and Files are required")
 	}
 	return errors.Join(problems...)
 }
@@ -223,13 +224,4 @@ func (c *Connector) whoAmI(ctx context.Context) (user, error) {
 	defer c.mu.Unlock()
 	c.self = self
 	return self, nil
-}
-
-// tokenID is the bot's id as the token tells it, "" if it does not.
-func tokenID(token string) string {
-	id, _, found := strings.Cut(token, ":")
-	if _, err := strconv.ParseInt(id, 10, 64); !found || err != nil {
-		return ""
-	}
-	return id
 }

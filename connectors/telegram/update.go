@@ -42,6 +42,7 @@ type message struct {
 	ForwardDate   int64     `json:"forward_date"` // before Bot API 7.0
 	ReplyTo       *message  `json:"reply_to_message"`
 	TopicCreated  *struct{} `json:"forum_topic_created"`
+	MigrateTo     int64     `json:"migrate_to_chat_id"`
 	Album         string    `json:"media_group_id"`
 	Photo         []media   `json:"photo"`
 	Voice         *media    `json:"voice"`

@@ -79,26 +79,10 @@ func (c *Connector) status(err error) (status int, retryAfter string) {
 	}
 }
 
-// receive takes one update as the webhook brings it: side by side with others.
+// receive takes one update as the webhook brings it: side by side with those of other chats.
 func (c *Connector) receive(ctx context.Context, e arrived) error {
-	if e.message == nil {
-		return c.take(ctx, []arrived{e})
-	}
-	if e.message.album != "" {
-		return c.albums.join(ctx, e, func(parts []arrived) error {
-			// The other parts' calls wait for this one, even if its own caller goes away.
-			return c.admit(context.WithoutCancel(ctx), parts)
-		})
-	}
-	if err := c.albums.pass(ctx, e.message.chat); err != nil {
-		return err
-	}
-	return c.admit(ctx, []arrived{e})
-}
-
-func (c *Connector) admit(ctx context.Context, parts []arrived) error {
-	if !c.admits(parts[0]) {
+	if !c.admits(e) {
 		return errLimited
 	}
-	return c.take(ctx, parts)
+	return c.take(ctx, e)
 }

@@ -25,7 +25,7 @@ func Example() {
 	bot, err := telegram.New(telegram.Params{
 		Token: server.Token, APIURL: server.URL(), WebhookSecret: "s3cret",
 		Identify: func(id string) chat.Person { return chat.Person{ID: id, Name: "ada"} },
-		Desk:     desk, Files: noFiles{}, NewUUID: func() string { return "uuid" }, Logger: slog.New(slog.DiscardHandler),
+		Desk:     desk, Files: noFiles{}, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -117,6 +117,13 @@ func (s *Server) Migrate(from, to int64) {
 	s.migrated[from] = to
 }
 
+// Upgrade is Migrate as a person does it, with the two service messages that tell of it.
+func (s *Server) Upgrade(by Person, from, to int64) {
+	s.Migrate(from, to)
+	s.Say(Chat{ID: from, Type: "group"}, by, "", With("migrate_to_chat_id", to))
+	s.Say(Chat{ID: to, Type: "supergroup"}, by, "", With("migrate_from_chat_id", from))
+}
+
 // Delete removes a message of the bot.
 func (s *Server) Delete(chatID, messageID int64) {
 	s.mu.Lock()
