@@ -101,7 +101,8 @@ func (a *Activities) question(ctx context.Context, op *tool.Operation, in contra
 		return contract.Plan{}, fmt.Errorf("render the prompt: %w", err)
 	}
 	plan.Prompt = approval.Question(prompt)
-	plan.OfferAlways = approval.OffersAlways(mode)
+	// A grant is for the conversation of the call; the route's is another one.
+	plan.OfferAlways = approval.OffersAlways(mode) && plan.Thread == in.Thread
 	return plan, nil
 }
 

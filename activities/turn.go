@@ -57,7 +57,9 @@ func (a *Activities) Reply(ctx context.Context, in contract.ReplyInput) (contrac
 		return contract.TurnResult{}, finalError(fmt.Sprintf("the connector %q is not configured here", m.Thread.Connector))
 	}
 	reply := chat.Reply{Thread: m.Thread, To: m.Ref, UUID: m.UUID, Text: in.Text, Files: files}
-	if err := sender.Reply(ctx, reply, remembered(ctx)); err != nil {
+	sent := remembered(ctx)
+	defer beating(ctx, sent.sent)()
+	if err := sender.Reply(ctx, reply, sent); err != nil {
 		return contract.TurnResult{}, classified(err)
 	}
 	if sender.Traits().DeletesOutbound && len(files) > 0 {
@@ -100,6 +102,7 @@ func (a *Activities) Listen(ctx context.Context, in contract.Listen) (contract.L
 // progress is chat.Progress over an activity's heartbeats.
 type progress struct {
 	ctx   context.Context
+	mu    sync.Mutex
 	parts []string
 }
 
@@ -115,11 +118,22 @@ func remembered(ctx context.Context) *progress {
 
 // Done implements chat.Progress.
 func (p *progress) Done(part string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return slices.Contains(p.parts, part)
 }
 
 // Mark implements chat.Progress.
 func (p *progress) Mark(part string) {
+	p.mu.Lock()
 	p.parts = append(p.parts, part)
-	activity.RecordHeartbeat(p.ctx, p.parts)
+	p.mu.Unlock()
+	activity.RecordHeartbeat(p.ctx, p.sent())
+}
+
+// sent are the details of a heartbeat.
+func (p *progress) sent() any {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.parts)
 }

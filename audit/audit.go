@@ -30,7 +30,8 @@ func Open(dataDir string, logger *slog.Logger) (*Log, error) {
 	return &Log{file: file, logger: logger}, nil
 }
 
-// Record adds an entry, on the disk before it returns.
+// Record adds an entry, in the file before it returns: a crash of the process does not lose it,
+// that of the machine may.
 func (l *Log) Record(_ context.Context, entry activities.AuditEntry) error {
 	line, err := json.Marshal(entry)
 	if err != nil {

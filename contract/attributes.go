@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"unicode/utf8"
+
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/countersignhq/countersign/chat"
@@ -39,9 +41,14 @@ func ThreadAttributes(t chat.Thread, registered bool) temporal.SearchAttributes 
 	return temporal.NewSearchAttributes(connectorAttribute.ValueSet(t.Connector), threadAttribute.ValueSet(keyword(t.Key)))
 }
 
+// keyword cuts at the end of a rune: what is no UTF-8 would be refused with the whole start.
 func keyword(s string) string {
 	if len(s) <= keywordLimit {
 		return s
 	}
-	return s[:keywordLimit]
+	cut := keywordLimit
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut]
 }

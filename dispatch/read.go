@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -192,9 +193,12 @@ func (d *Dispatcher) Invocations(ctx context.Context, limit int) ([]contract.Sta
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(executions))
-	for n, e := range executions {
-		ids[n] = e.GetExecution().GetWorkflowId()[len(contract.InvocationID("")):]
+	ids := make([]string, 0, len(executions))
+	for _, e := range executions {
+		// Anybody may start a workflow of this type under an id of their own; it is none of ours.
+		if id, ours := strings.CutPrefix(e.GetExecution().GetWorkflowId(), contract.InvocationID("")); ours {
+			ids = append(ids, id)
+		}
 	}
 	return d.states(ctx, ids, func(ctx context.Context, id string) (contract.State, error) { return d.State(ctx, id, 0) }), nil
 }

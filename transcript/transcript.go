@@ -24,6 +24,9 @@ import (
 // recent bounds how many exchanges an agent is shown.
 const recent = 50
 
+// listings bounds how often a folder is listed again that others write to at the same time.
+const listings = 20
+
 // Store keeps transcripts in a bucket. It is safe for use by several goroutines and processes.
 type Store struct {
 	bucket *blob.Bucket
@@ -68,7 +71,8 @@ func (s *Store) History(ctx context.Context, m chat.Message) ([]agent.Exchange, 
 	if err != nil {
 		return nil, err
 	}
-	keys = slices.DeleteFunc(keys, func(k string) bool { return path.Base(k) == object(m) })
+	// What came later, e.g. a file while a question was open, was not said before.
+	keys = slices.DeleteFunc(keys, func(k string) bool { return path.Base(k) >= object(m) })
 	if extra := len(keys) - recent; extra > 0 {
 		keys = keys[extra:]
 	}
@@ -125,7 +129,20 @@ func (s *Store) keys(ctx context.Context, t chat.Thread) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var keys []string
+	for try := 1; ; try++ {
+		keys, err := s.list(ctx, folder)
+		switch {
+		case err == nil:
+			return keys, nil
+		case gcerrors.Code(err) != gcerrors.NotFound || try == listings:
+			return nil, fmt.Errorf("list the transcript of %s: %w", t, err)
+		}
+	}
+}
+
+// list lists a folder once. A fileblob fails with NotFound where a file that is being written
+// gets its name meanwhile.
+func (s *Store) list(ctx context.Context, folder string) (keys []string, err error) {
 	objects := s.bucket.List(&blob.ListOptions{Prefix: folder + "/"})
 	for {
 		o, err := objects.Next(ctx)
@@ -134,9 +151,12 @@ func (s *Store) keys(ctx context.Context, t chat.Thread) ([]string, error) {
 			return keys, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("list the transcript of %s: %w", t, err)
+			return nil, err
 		}
-		keys = append(keys, o.Key)
+		// Half-written files (fileblob: *.tmp), also those that a crash left, are no exchanges.
+		if strings.HasSuffix(o.Key, ".json") {
+			keys = append(keys, o.Key)
+		}
 	}
 }
 

@@ -73,7 +73,7 @@ func arguments(schema string, values []Value) (json.RawMessage, error) {
 	parameters := map[string]json.RawMessage{}
 	for _, v := range values {
 		if _, again := parameters[v.Name]; again {
-			return nil, fmt.Errorf("%s is given twice; leave one of them out", v.Name)
+			return nil, fmt.Errorf("%s is given twice; leave one of them out", shownName(v.Name))
 		}
 		raw := v.JSON
 		if raw == nil {
@@ -109,13 +109,15 @@ func report(r contract.ToolResult) string {
 	case approval.PermissionDenied:
 		return "Not run: " + name + " – " + whyDenied(result) + "."
 	case approval.OutcomeUnknown:
-		return "⚠️ It is not known whether this was done: " + name + " – " + result.Reason + "."
+		return "⚠️ It is not known whether this was done: " + name + " – " + approval.Escape(result.Reason) + "."
 	case approval.HandoffCancelled:
 		return "Not done: " + name + " was cancelled."
 	case approval.HandoffTimeout:
 		return "Not done: " + name + " was not completed in time."
+	case approval.InvalidParameters, approval.OutOfScope:
+		return "Not done: " + name + " – " + result.Reason + "." // escaped where it was made
 	default:
-		return "Not done: " + name + " – " + result.Reason + "."
+		return "Not done: " + name + " – " + approval.Escape(result.Reason) + "."
 	}
 }
 
@@ -140,17 +142,17 @@ func whyDenied(r contract.Result) string {
 	case approval.ReasonNoApprover:
 		return "there is nobody here who could be asked"
 	default:
-		return r.Reason
+		return approval.Escape(r.Reason)
 	}
 }
 
 // shown puts an output under the line; long texts are cut by the connector.
 func shown(output json.RawMessage) string {
+	if len(output) == 0 || string(output) == "null" { // an operation without output, before and after a history
+		return ""
+	}
 	var fields map[string]any
-	if len(output) == 0 || json.Unmarshal(output, &fields) != nil {
-		if len(output) == 0 {
-			return ""
-		}
+	if json.Unmarshal(output, &fields) != nil {
 		return "\n" + string(output)
 	}
 	if content, ok := fields["content"].(string); ok {

@@ -60,9 +60,9 @@ func (a *Agent) unknown(call Call) string {
 			names = append(names, op.Name)
 		}
 		slices.Sort(names)
-		return fmt.Sprintf("%s has no operation %q. It can: %s.", t.Name, approval.Escape(call.Operation), strings.Join(names, ", "))
+		return fmt.Sprintf("%s has no operation %s. It can: %s.", t.Name, said(call.Operation), strings.Join(names, ", "))
 	}
-	return fmt.Sprintf("There is no tool %q. Write /help to see what there is.", approval.Escape(call.Tool))
+	return fmt.Sprintf("There is no tool %s. Write /help to see what there is.", said(call.Tool))
 }
 
 // hint answers what is not a command.

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"github.com/countersignhq/countersign/approval"
 )
 
 // Call is a command as it was written.
@@ -62,16 +65,16 @@ func (p *parser) word() string {
 func (p *parser) value() (Value, error) {
 	name, rest, ok := strings.Cut(p.rest, "=")
 	if !ok || name == "" || strings.ContainsFunc(name, unicode.IsSpace) {
-		return Value{}, fmt.Errorf("%q is not name=value; put values with spaces into quotes: name=\"two words\"", p.word())
+		return Value{}, fmt.Errorf("%s is not name=value; put values with spaces into quotes: name=\"two words\"", said(p.word()))
 	}
 	p.rest = rest
 	v := Value{Name: name}
 	switch {
-	case rest == "":
+	case rest == "" || unicode.IsSpace(first(rest)): // the empty text; the next word is not this value
 	case rest[0] == '\'':
 		end := strings.IndexByte(rest[1:], '\'')
 		if end < 0 {
-			return v, fmt.Errorf("the quote after %s= is not closed; add a ' at its end", name)
+			return v, fmt.Errorf("the quote after %s= is not closed; add a ' at its end", shownName(name))
 		}
 		v.JSON, _ = json.Marshal(rest[1 : 1+end])
 		p.rest = rest[end+2:]
@@ -82,31 +85,68 @@ func (p *parser) value() (Value, error) {
 			break
 		}
 		if rest[0] != '[' {
-			return v, fmt.Errorf("the value of %s is not complete JSON; close its quotes and brackets", name)
+			return v, fmt.Errorf("the value of %s is not complete JSON; close its quotes and brackets", shownName(name))
 		}
-		return p.list(v)
+		if err := p.list(&v); err != nil {
+			return v, err
+		}
 	default:
 		v.Bare = p.word()
 	}
-	if p.rest != "" && !unicode.IsSpace(rune(p.rest[0])) {
-		return v, fmt.Errorf("put a space after the value of %s", name)
+	if p.rest != "" && !unicode.IsSpace(first(p.rest)) {
+		return v, fmt.Errorf("put a space after the value of %s", shownName(name))
 	}
 	return v, nil
 }
 
-// list reads [a, b]: a list of bare words.
-func (p *parser) list(v Value) (Value, error) {
-	end := strings.IndexByte(p.rest, ']')
-	if end < 0 {
-		return v, fmt.Errorf("the list after %s= is not closed; add a ] at its end", v.Name)
-	}
+// wordLimit is how many characters of somebody's word an answer repeats.
+const wordLimit = 60
+
+// said repeats a word of a person, which may be another's text, in quotes and with visible escapes.
+func said(word string) string { return `"` + shownName(word) + `"` }
+
+func shownName(name string) string { return approval.EscapeShort(name, wordLimit) }
+
+func first(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
+}
+
+// list reads [a, "b, c", 'd']: a list of bare words, in which a quoted one may hold a comma.
+func (p *parser) list(v *Value) error {
 	items := []string{}
-	for item := range strings.SplitSeq(p.rest[1:end], ",") {
-		if item = strings.TrimSpace(item); item != "" {
-			items = append(items, strings.Trim(item, `"'`))
+	for p.rest = p.rest[1:]; ; p.rest = p.rest[1:] {
+		item, ok := p.item()
+		if !ok {
+			return fmt.Errorf("the list after %s= is not closed; close its quotes and add a ] at its end", shownName(v.Name))
+		}
+		if item != "" {
+			items = append(items, item)
+		}
+		if p.rest[0] == ']' {
+			break
 		}
 	}
+	p.rest = p.rest[1:]
 	v.JSON, _ = json.Marshal(items)
-	p.rest = p.rest[end+1:]
-	return v, nil
+	return nil
+}
+
+// item reads up to the comma or bracket after it, which is then the first of the rest.
+func (p *parser) item() (item string, ok bool) {
+	p.skip()
+	if p.rest != "" && (p.rest[0] == '"' || p.rest[0] == '\'') {
+		quote := p.rest[:1]
+		quoted, rest, closed := strings.Cut(p.rest[1:], quote)
+		p.rest = rest
+		p.skip()
+		return quoted, closed && p.rest != "" && (p.rest[0] == ',' || p.rest[0] == ']')
+	}
+	end := strings.IndexAny(p.rest, ",]")
+	if end < 0 {
+		return "", false
+	}
+	item = strings.TrimSpace(p.rest[:end])
+	p.rest = p.rest[end:]
+	return item, true
 }
