@@ -15,6 +15,7 @@ import (
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/config"
 	"github.com/countersignhq/countersign/connectors/api"
+	"github.com/countersignhq/countersign/connectors/slack"
 	"github.com/countersignhq/countersign/connectors/telegram"
 	"github.com/countersignhq/countersign/connectors/terminal"
 	"github.com/countersignhq/countersign/connectors/web"
@@ -67,7 +68,36 @@ func provideSurfaces(
 			return nil, err
 		}
 	}
+	if cfg.Slack.Enabled && cfg.Slack.BotToken != "" {
+		if err := s.slack(lc, d, outbound, logger); err != nil {
+			return nil, err
+		}
+	}
 	return s, nil
+}
+
+func (s *surfaces) slack(lc fx.Lifecycle, d *dispatch.Dispatcher, store byPath, logger *slog.Logger) error {
+	limit := ratelimit.New(s.cfg.WebhookRateLimit, nil)
+	c, err := slack.New(slack.Params{
+		BotToken: s.cfg.Slack.BotToken.Reveal(), AppToken: s.cfg.Slack.AppToken.Reveal(),
+		SigningSecret: s.cfg.Slack.SigningSecret.Reveal(), Mode: s.cfg.Slack.Mode,
+		APIURL: s.cfg.Slack.APIURL, BotUserID: s.cfg.Slack.BotUserID,
+		Identify: s.cfg.Person, KnownThread: d.Talking, Desk: d, Files: store, RateLimit: limit.Allow,
+		Logger: logger.With("connector", chat.Slack), NewUUID: newUUID,
+	})
+	if err != nil {
+		return err
+	}
+	lc.Append(fx.StopHook(c.Wait)) // whispers and reactions that are still on their way
+	s.senders[chat.Slack] = c
+	if s.cfg.Slack.Mode == config.ModeSocket {
+		s.pollers[chat.Slack] = c
+		return nil
+	}
+	s.webhooks[slack.EventsPath] = c.EventsHandler()
+	s.webhooks[slack.InteractivityPath] = c.InteractivityHandler()
+	s.starters[chat.Slack] = c.Start
+	return nil
 }
 
 func (s *surfaces) telegram(d *dispatch.Dispatcher, store byPath, logger *slog.Logger) error {
