@@ -82,6 +82,8 @@ func (r *attempt) run(ctx context.Context) (contract.RunOutput, error) {
 	switch {
 	case err == nil:
 		return marshalled(output), nil
+	case (ctx.Err() != nil || errors.As(err, new(*panicError))) && r.op.Idempotent:
+		return contract.RunOutput{}, fmt.Errorf("it was cut off while it ran: %w", err) // run again under its own key
 	case ctx.Err() != nil, errors.As(err, new(*panicError)):
 		// It was cut off in the middle: nobody knows how far it came.
 		return contract.RunOutput{Unsettled: true, Reason: "it was cut off while it ran: " + err.Error()}, nil

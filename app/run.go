@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"go.uber.org/dig"
 	"go.uber.org/fx"
 	"go.uber.org/fx/fxevent"
 
@@ -109,19 +110,8 @@ func serve(ctx context.Context, f flags, cfg *config.Config, env Environment, lo
 // fail ends the process with an error: a part has died.
 type fail func(error)
 
-// root leaves out fx's own words about the graph.
-func root(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err
-		}
-		if _, many := inner.(interface{ Unwrap() []error }); many {
-			return inner
-		}
-		err = inner
-	}
-}
+// root leaves out fx's own words about the graph, and none of ours.
+func root(err error) error { return dig.RootCause(err) }
 
 // newLogger logs to stderr; with --dev, where a person watches the terminal, to a file and only
 // warnings to stderr.

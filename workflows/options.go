@@ -53,6 +53,15 @@ func telling(summary string) workflow.ActivityOptions {
 	return o
 }
 
+// replying takes as long as its files are large; that its worker is dead is seen within seconds,
+// since the conversation's next message waits for it.
+func replying(summary string) workflow.ActivityOptions {
+	o := telling(summary)
+	o.StartToCloseTimeout = o.ScheduleToCloseTimeout
+	o.HeartbeatTimeout = heartbeat
+	return o
+}
+
 // running follows the operation: one attempt unless it is declared idempotent.
 func running(in contract.Invocation, plan contract.Plan) workflow.ActivityOptions {
 	bound := plan.RunTimeout

@@ -37,7 +37,7 @@ func (t *turn) run(ctx workflow.Context) contract.TurnResult {
 	details(ctx, "Replying.")
 	// A person who wrote gets an answer, also when the turn was cancelled.
 	free, _ := workflow.NewDisconnectedContext(ctx)
-	result, err := replyActivity.do(free, telling("Reply in "+t.in.Message.Thread.String()),
+	result, err := replyActivity.do(free, replying("Reply in "+t.in.Message.Thread.String()),
 		contract.ReplyInput{Turn: t.in, Text: text, Results: t.results})
 	if err != nil {
 		workflow.GetLogger(ctx).Error("the reply could not be delivered", "error", err)
