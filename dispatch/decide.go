@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"strings"
-	"time"
 
 	"go.temporal.io/sdk/client"
 
@@ -69,7 +68,7 @@ func (d *Dispatcher) resolve(ctx context.Context, c chat.Click) (string, error) 
 // Decide hands in a decision and returns what became of it. Where no engine answers in time the
 // decision is kept as a signal, with the time at which it was received.
 func (d *Dispatcher) Decide(ctx context.Context, id string, answer contract.Answer) (chat.Verdict, error) {
-	waiting, cancel := context.WithTimeout(ctx, d.patience())
+	waiting, cancel := context.WithTimeout(ctx, verdictPatience)
 	defer cancel()
 	verdict, err := d.update(waiting, id, answer)
 	switch {
@@ -80,7 +79,7 @@ func (d *Dispatcher) Decide(ctx context.Context, id string, answer contract.Answ
 	case !noAnswer(err):
 		return chat.Verdict{}, unreachable(err)
 	}
-	keeping, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	keeping, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepPatience)
 	defer cancel()
 	switch err := d.Client.SignalWorkflow(keeping, contract.InvocationID(id), "", contract.SignalDecision, answer); {
 	case absent(err):
@@ -90,9 +89,6 @@ func (d *Dispatcher) Decide(ctx context.Context, id string, answer contract.Answ
 	}
 	return chat.Verdict{Standing: chat.StandingKept}, nil
 }
-
-// patience leaves the signal that keeps a decision a second of the five.
-func (d *Dispatcher) patience() time.Duration { return verdictPatience - time.Second }
 
 func (d *Dispatcher) update(ctx context.Context, id string, answer contract.Answer) (chat.Verdict, error) {
 	// The same answer again is the same update, also after the workflow has ended; another

@@ -20,8 +20,10 @@ const (
 	// patience is how long Temporal may take with a message before the platform is asked to
 	// send it again (CONTRACT §8: 503 within 5 s).
 	patience = 4 * time.Second
-	// verdictPatience is how long a decision waits for an engine's word (CONTRACT §9: 5 s).
-	verdictPatience = 4500 * time.Millisecond
+	// verdictPatience is how long a decision waits for an engine's word, and keepPatience how
+	// long Temporal may then take to keep it: together less than the 5 s of CONTRACT §9.
+	verdictPatience = 3 * time.Second
+	keepPatience    = 1700 * time.Millisecond
 	// textLimit is what a signal carries of a text; the rest lies on the disk.
 	textLimit = 64 << 10
 )

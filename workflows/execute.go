@@ -45,6 +45,8 @@ func (i *invocation) execute(ctx workflow.Context, closing *contract.CloseInput)
 		if !i.settle(ctx, why) || try >= reruns {
 			return
 		}
+		// It goes on: nobody may read the failure of this try as the end.
+		i.result.Status, i.result.Code, i.result.Reason = string(approval.StatusRunning), "", ""
 	}
 }
 

@@ -230,3 +230,16 @@ func (a *API) Decide(t testing.TB, id string, say Say) Answer {
 	t.Helper()
 	return a.Do(t, http.MethodPost, "/api/approvals/"+url.PathEscape(id)+"/decision", say)
 }
+
+// Insist is Decide that sends a decision again, under its decision_id, while Temporal is too
+// busy to take it (503), as the gateway asks for.
+func (a *API) Insist(t testing.TB, id string, say Say) Answer {
+	t.Helper()
+	if say.DecisionID == "" {
+		t.Fatal("a decision that is sent again needs a decision_id")
+	}
+	return Until(t, "a decision is taken", func() (Answer, bool) {
+		answer := a.Decide(t, id, say)
+		return answer, answer.Status != http.StatusServiceUnavailable
+	})
+}

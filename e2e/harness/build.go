@@ -37,6 +37,7 @@ func build() (Programs, error) {
 	command := exec.Command("go", append(args, "./worker", "./starter")...) //nolint:noctx // once for the whole test process
 	command.Dir = root
 	if out, err := command.CombinedOutput(); err != nil {
+		_ = os.RemoveAll(folder)
 		return Programs{}, fmt.Errorf("build the programs: %w\n%s", err, out)
 	}
 	return Programs{

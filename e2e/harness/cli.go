@@ -2,7 +2,12 @@ package harness
 
 import (
 	"bytes"
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -28,8 +33,24 @@ func run(t testing.TB, c command) Output {
 	return Output{Code: child.ProcessState.ExitCode(), Stdout: stdout.String(), Stderr: stderr.String()}
 }
 
-// Dev starts `worker --dev` as `make run` does: env are its settings, over an environment
-// that has none.
+// DevSettings are those of a `make run` on a data folder and ports of its own.
+func DevSettings(t testing.TB) map[string]string {
+	t.Helper()
+	programs, err := Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := Surroundings(t)
+	env["PATH"] += string(filepath.ListSeparator) + programs.BinDir
+	env["COUNTERSIGN_DATA_DIR"] = t.TempDir()
+	env["COUNTERSIGN_HTTP_ADDR"] = Address(Port(t))
+	for _, name := range []string{"COUNTERSIGN_TEMPORAL_PORT", "COUNTERSIGN_TEMPORAL_UI_PORT", "COUNTERSIGN_REDIS_PORT"} {
+		env[name] = portText(Port(t))
+	}
+	return env
+}
+
+// Dev starts `worker --dev` as `make run` does, with these settings.
 func Dev(t testing.TB, env map[string]string) *Process {
 	t.Helper()
 	programs, err := Build()
@@ -47,4 +68,37 @@ func Starter(t testing.TB, env map[string]string, args ...string) Output {
 		t.Fatal(err)
 	}
 	return run(t, command{name: "starter", path: programs.Starter, args: args, env: lines(env), dir: t.TempDir()})
+}
+
+// Children are the process ids of a running process's children (Linux).
+func (p *Process) Children(t testing.TB) (children []int) {
+	t.Helper()
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, field := range strings.Fields(string(content)) {
+			pid, err := strconv.Atoi(field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			children = append(children, pid)
+		}
+	}
+	return children
+}
+
+// Alive tells whether there is a process with this id that is no zombie.
+func Alive(pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(status), ") ")
+	return !strings.HasPrefix(rest, "Z")
 }

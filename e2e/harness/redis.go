@@ -20,7 +20,7 @@ func NewRedis(t testing.TB) *Redis {
 	t.Helper()
 	r := &Redis{port: Port(t)}
 	r.Client = redis.NewClient(&redis.Options{Addr: Address(r.port), MaxRetries: 3})
-	t.Cleanup(func() { _ = r.Client.Close() })
+	t.Cleanup(func() { _ = r.Close() })
 	r.Start(t)
 	return r
 }

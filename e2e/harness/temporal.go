@@ -36,7 +36,8 @@ var shared = struct {
 func SharedTemporal(t testing.TB) *Temporal {
 	t.Helper()
 	shared.Do(func() {
-		if shared.folder, shared.err = os.MkdirTemp("", "countersign-e2e-temporal-"); shared.err == nil {
+		// Not the test's own folder: the server outlives the test that happens to start it.
+		if shared.folder, shared.err = os.MkdirTemp("", "countersign-e2e-temporal-"); shared.err == nil { //nolint:usetesting // see above
 			shared.temporal, shared.err = startTemporal(t, shared.folder, nil)
 		}
 	})

@@ -187,7 +187,9 @@ func (w *World) As(name string) *API { return &API{base: w.API.base, token: Toke
 func (w *World) URL() string { return w.API.base }
 
 // File is the path of a file on the disk local.
-func (w *World) File(name string) string { return filepath.Join(w.Dir, "files", filepath.FromSlash(name)) }
+func (w *World) File(name string) string {
+	return filepath.Join(w.Dir, "files", filepath.FromSlash(name))
+}
 
 // Write puts a file on the disk local.
 func (w *World) Write(t testing.TB, name, content string) {
