@@ -84,12 +84,12 @@ fuzz: ## every fuzz target for FUZZTIME (60s)
 
 # What the tests start besides our own programs.
 .PHONY: test-tools
-test-tools: e2e/telegram/node_modules/.package-lock.json
+test-tools: e2e/telegram/node_modules/.package-lock.json e2e/page/node_modules/.package-lock.json
 	@scripts/install-tools
 
-e2e/telegram/node_modules/.package-lock.json: e2e/telegram/package-lock.json
+e2e/%/node_modules/.package-lock.json: e2e/%/package-lock.json
 	@scripts/install-tools
-	npm ci --prefix e2e/telegram --ignore-scripts --no-audit --no-fund
+	npm ci --prefix e2e/$* --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 $(LINT):

@@ -14,6 +14,9 @@ func announce(f flags, cfg *config.Config, env Environment, parts *embedded) {
 	fmt.Fprintf(env.Stdout, "Countersign is running. State is in %s.\n\n", cfg.DataDir)
 	if f.has(roleGateway) {
 		fmt.Fprintf(env.Stdout, "  Web page          http://%s/\n", cfg.HTTP.Addr)
+		if examplesOn(f, cfg) {
+			fmt.Fprintf(env.Stdout, "  Example           http://%s/workspace\n", cfg.HTTP.Addr)
+		}
 	}
 	if parts.ui != "" {
 		fmt.Fprintf(env.Stdout, "  Temporal's Web UI %s/\n", parts.ui)

@@ -86,9 +86,9 @@ func prune(cfg *config.Config) func(context.Context, time.Duration) (int, error)
 
 // provideRegistry holds the tools as they are declared, under the operator's policy.
 func provideRegistry(
-	d *disks.Disks, store *attachments.Store, t *transcript.Store, cfg *config.Config, logger *slog.Logger,
+	d *disks.Disks, store *attachments.Store, t *transcript.Store, e examples, cfg *config.Config, logger *slog.Logger,
 ) (*tool.Registry, error) {
-	tools := []tool.Tool{filemanager.New(filemanager.Params{Disks: d, Attachments: store, Conversation: t})}
+	tools := append(e.tools(), filemanager.New(filemanager.Params{Disks: d, Attachments: store, Conversation: t}))
 	if err := override(tools, cfg.Policy); err != nil {
 		return nil, err
 	}

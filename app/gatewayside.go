@@ -26,9 +26,9 @@ const watchEvery = time.Second
 // runGateway runs the HTTP server. It binds before it says that it is ready.
 func runGateway(
 	lc fx.Lifecycle, f flags, cfg *config.Config, t temporal, d *dispatch.Dispatcher, bus *events.Bus,
-	who identity, s *surfaces, store *attachments.Store, registry *tool.Registry, parts *embedded, logger *slog.Logger, failed fail,
+	who identity, s *surfaces, e examples, store *attachments.Store, registry *tool.Registry, parts *embedded, logger *slog.Logger, failed fail,
 ) error {
-	page, err := s.page(who, d, bus, store, parts.ui, t.namespace, logger)
+	page, err := s.page(who, d, bus, e, store, parts.ui, t.namespace, logger)
 	if err != nil {
 		return err
 	}

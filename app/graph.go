@@ -33,7 +33,7 @@ func graph(f flags) fx.Option {
 	options := []fx.Option{
 		fx.Provide(
 			provideTemporal, provideDispatcher, provideDisks, provideAttachments, provideTranscript,
-			provideRegistry, provideBus, provideSurfaces, newULID,
+			provideExamples, provideRegistry, provideBus, provideSurfaces, newULID,
 		),
 	}
 	if f.has(roleEngine) {

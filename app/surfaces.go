@@ -155,17 +155,19 @@ func (s *surfaces) start(ctx context.Context, logger *slog.Logger) error {
 
 // page is the web page.
 func (s *surfaces) page(
-	who identity, d *dispatch.Dispatcher, bus *events.Bus, store *attachments.Store, ui, namespace string, logger *slog.Logger,
+	who identity, d *dispatch.Dispatcher, bus *events.Bus, e examples, store *attachments.Store, ui, namespace string, logger *slog.Logger,
 ) (http.Handler, error) {
 	secret, err := web.EnsureSecret(s.cfg.DataDir)
 	if err != nil {
 		return nil, err
 	}
-	return web.New(web.Params{
+	p := web.Params{
 		Engine: d, Identity: who, Events: bus, Attachments: files{store}, Store: s.feeds, Kept: s.delivered,
 		Secret: secret, PublicURL: s.cfg.PublicURL, UIURL: ui, Namespace: namespace,
 		Logger: logger, NewUUID: newUUID,
-	})
+	}
+	e.show(&p)
+	return web.New(p)
 }
 
 var _ gateway.Attachments = files{}

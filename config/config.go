@@ -10,6 +10,9 @@ type Config struct {
 	// PublicURL is the address that platforms reach the gateway at, without a
 	// trailing slash; webhooks are registered only when it is set.
 	PublicURL string `koanf:"public_url"`
+	// Examples switches the example tools and their pages on; where it is not set,
+	// they are on with --dev only.
+	Examples bool `koanf:"examples"`
 
 	// ConfirmTimeout is how long a question waits where its operation names no time.
 	ConfirmTimeout time.Duration `koanf:"confirm_timeout" default:"120s"`
@@ -115,8 +118,16 @@ type Email struct {
 	Enabled bool `koanf:"enabled" env:"LARACLAW_EMAIL_ENABLED"`
 	// VerifySender wants DKIM or SPF passed and aligned with From.
 	VerifySender bool `koanf:"verify_sender_dkim_and_spf" env:"LARACLAW_EMAIL_VERIFY_SENDER_DKIM_AND_SPF" default:"true"`
-	IMAP         IMAP `koanf:"imap"`
-	SMTP         SMTP `koanf:"smtp"`
+	// TrustedBorder is the host that takes mail in and whose Authentication-Results and
+	// Received fields are believed; without it only DKIM proves a sender.
+	TrustedBorder string `koanf:"trusted_border"`
+	// TokenSecret keys what ties an answer to its question; one for all workers.
+	TokenSecret Secret `koanf:"token_secret"`
+	// PlusAddress puts that token into Reply-To (bot+token@…) too; false where the
+	// mail server does not deliver such addresses.
+	PlusAddress bool `koanf:"plus_address" default:"true"`
+	IMAP        IMAP `koanf:"imap"`
+	SMTP        SMTP `koanf:"smtp"`
 }
 
 // IMAP is the server that mail is read from.

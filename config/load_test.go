@@ -97,12 +97,12 @@ func TestEveryKeyIsAVariable(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{
 		"people": `[{name: ada, tokens: []}]`, "policy": "{}", "scope": "{}", "disks": "{local: mem://}",
-		"http.addr": ":9", "public_url": "https://x.test/", "unsupported": "deny", "stacking": "queue",
+		"http.addr": ":9", "public_url": "https://x.test/", "unsupported": "deny", "stacking": "queue", "examples": "true",
 		"confirm_timeout": "7s", "handoff_timeout": "7", "approval_route": "web:s1",
 		"attachments.disk": "local", "allowed_disks": "local",
 		"telegram.mode": "polling", "telegram.api_url": "http://x.test", "slack.mode": "socket",
 		"slack.api_url": "http://x.test", "slack.enabled": "off", "telegram.enabled": "no", "email.enabled": "0",
-		"email.verify_sender_dkim_and_spf": "false", "email.imap.encryption": "none", "email.smtp.encryption": "ssl",
+		"email.verify_sender_dkim_and_spf": "false", "email.plus_address": "no", "email.imap.encryption": "none", "email.smtp.encryption": "ssl",
 		"email.smtp.from_address": "bot@x.test", "redis.url": "rediss://x.test",
 	}
 	names := map[string]bool{}

@@ -155,6 +155,9 @@ func (c *Config) validateEmail(found *problems) {
 	found.needed("email.imap.username", c.Email.IMAP.Username, "email.enabled: true")
 	found.needed("email.smtp.host", c.Email.SMTP.Host, "email.enabled: true")
 	found.needed("email.smtp.from_address", c.Email.SMTP.FromAddress, "email.enabled: true")
+	if secret := c.Email.TokenSecret.Reveal(); secret != "" && len(secret) < 16 {
+		found.add("email.token_secret", "is too short; openssl rand -hex 32 makes one")
+	}
 }
 
 func (p *problems) needed(key, value, by string) {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,12 +32,29 @@ func (p *page) receivedAt(r *http.Request) time.Time {
 	return p.Now().UTC()
 }
 
+// wantsJSON tells our scripts, which stay on their page, from a form that leads to the next.
+func wantsJSON(r *http.Request) bool { return r.Header.Get("Accept") == "application/json" }
+
 // back leads the browser back to the conversation with one line about what happened.
 func (p *page) back(w http.ResponseWriter, r *http.Request, kind, text string) {
+	if wantsJSON(r) {
+		status := http.StatusOK
+		if kind == "bad" {
+			status = http.StatusUnprocessableEntity
+		}
+		answer(w, status, flash{kind, text})
+		return
+	}
 	if text != "" {
 		p.cookies.setFlash(w, kind, text)
 	}
 	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+func answer(w http.ResponseWriter, status int, said flash) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(said) // the browser is gone: nobody is left to tell
 }
 
 // errStale: a form without this session's CSRF token.
@@ -170,17 +188,24 @@ func (p *page) postDecision(w http.ResponseWriter, r *http.Request) {
 		p.stale(w)
 		return
 	}
-	answer := contract.Answer{
+	given := contract.Answer{
 		ID: chat.Web + ":" + v.ID + ":" + r.PostFormValue("nonce"), Decision: decision, By: v.person, Via: chat.Web,
 		ReceivedAt: received, Entitled: v.owner,
 	}
 	if r.PostFormValue("nonce") == "" {
-		answer.ID = p.NewUUID()
+		given.ID = p.NewUUID()
+	}
+	if decision == chat.Deny {
+		given.Reason = strings.TrimSpace(r.PostFormValue("reason"))
+	}
+	if len(given.Reason) > maxText {
+		p.back(w, r, "bad", "That is more than 64 KiB of reason; nothing was decided.")
+		return
 	}
 	if r.PostFormValue("here") != "" { // a button in the conversation itself, as in any chat
-		answer.Thread = v.thread()
+		given.Thread = v.thread()
 	}
-	verdict, err := p.Engine.Decide(r.Context(), id, answer)
+	verdict, err := p.Engine.Decide(r.Context(), id, given)
 	if errors.Is(err, gateway.ErrNoEngine) {
 		verdict, err = chat.Verdict{Standing: chat.StandingKept}, nil
 	}
@@ -189,7 +214,27 @@ func (p *page) postDecision(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	kind, text := say(verdict)
-	p.back(w, r, kind, text)
+	p.told(w, r, verdict.Standing, flash{kind, text})
+}
+
+// told answers a decision. A tab whose question has ended meanwhile gets the conversation as it is
+// now, with the status that the API would give (CONTRACT §9): it has changed.
+func (p *page) told(w http.ResponseWriter, r *http.Request, standing chat.Standing, said flash) {
+	status := map[chat.Standing]int{
+		chat.StandingDecided: http.StatusConflict, chat.StandingClosed: http.StatusGone,
+		chat.StandingRefused: http.StatusForbidden, chat.StandingInvalid: http.StatusUnprocessableEntity,
+		chat.StandingUnknown: http.StatusNotFound,
+	}[standing]
+	switch {
+	case status == 0 && !wantsJSON(r):
+		p.back(w, r, said.Kind, said.Text)
+	case status == 0:
+		answer(w, http.StatusOK, said)
+	case wantsJSON(r):
+		answer(w, status, said)
+	default:
+		p.respondConversation(w, r, status, &said)
+	}
 }
 
 // say tells what became of an answer. What it does not know is never good news.
@@ -199,21 +244,27 @@ func say(verdict chat.Verdict) (kind, text string) {
 		if d := verdict.Decision; d != nil && d.Decision == chat.Deny {
 			return "good", "You said no. It is not run."
 		}
+		if d := verdict.Decision; d != nil && d.Decision == "done" {
+			return "good", "Done, thank you."
+		}
+		if d := verdict.Decision; d != nil && d.Decision == "cancel" {
+			return "good", "Cancelled. The step did not happen."
+		}
 		return "good", "Taken."
 	case chat.StandingNoted:
 		if verdict.Reason != "" {
-			return "note", "Still open: " + verdict.Reason
+			return "note", "Still open. Missing: " + missing(verdict.Reason)
 		}
 		return "note", "Noted. Others have to agree too."
 	case chat.StandingKept:
 		return "note", "Kept with its time: no engine answers now, and it counts as soon as one does."
 	case chat.StandingDecided:
 		if d := verdict.Decision; d != nil {
-			return "note", fmt.Sprintf("Already decided by %s at %s: %s.", d.By, d.At.UTC().Format("15:04:05 MST"), d.Decision)
+			return "note", fmt.Sprintf("Changed: already decided by %s at %s: %s.", d.By, d.At.UTC().Format("15:04:05 MST"), d.Decision)
 		}
-		return "note", "Already decided."
+		return "note", "Changed: already decided."
 	case chat.StandingClosed:
-		return "bad", "Too late: the question ended (" + verdict.Reason + "). Nothing was run on this answer."
+		return "bad", "Changed: the question ended before (" + verdict.Reason + "). Nothing was run on this answer."
 	case chat.StandingRefused:
 		return "bad", "You may not answer this question."
 	case chat.StandingInvalid:

@@ -28,8 +28,25 @@ type fakeEngine struct {
 	answers   []contract.Answer
 	decided   []string
 	states    []contract.State
+	grants    []contract.ListedGrant
+	revoked   []string
 	verdict   chat.Verdict
 	err       error
+}
+
+func (e *fakeEngine) Grants(_ context.Context, thread *chat.Thread) ([]contract.ListedGrant, error) {
+	var found []contract.ListedGrant
+	for _, g := range e.grants {
+		if thread == nil || g.Thread == *thread {
+			found = append(found, g)
+		}
+	}
+	return found, e.err
+}
+
+func (e *fakeEngine) Revoke(_ context.Context, id, by string) error {
+	e.revoked = append(e.revoked, id+" by "+by)
+	return e.err
 }
 
 func (e *fakeEngine) Deliver(_ context.Context, m chat.Message) error {

@@ -30,6 +30,8 @@ type Engine interface {
 	Invocations(ctx context.Context, limit int) ([]contract.State, error)
 	Decide(ctx context.Context, id string, answer contract.Answer) (chat.Verdict, error)
 	Pending(ctx context.Context) ([]contract.State, error)
+	Grants(ctx context.Context, thread *chat.Thread) ([]contract.ListedGrant, error)
+	Revoke(ctx context.Context, id, by string) error
 }
 
 // Attachments takes the files that a person sends.
@@ -53,6 +55,10 @@ type Params struct {
 	// Secret seals the cookies: at least 32 bytes (EnsureSecret).
 	Secret []byte
 
+	// Workspace is the example; nil where there is none.
+	Workspace Workspace
+	// Guides are the pages that hold the guide targets of a tool's handoffs, by the tool's name.
+	Guides map[string]string
 	// PublicURL is where browsers reach the page; with https the cookies are for https only.
 	PublicURL string
 	// UIURL is Temporal's Web UI and Namespace the namespace there; empty where there is none.
@@ -113,6 +119,7 @@ func (p *page) routes() (http.Handler, error) {
 		p.trouble(w, http.StatusNotFound, "There is nothing here", "The conversation is at the start page.")
 	})
 	r.Handle("/assets/*", http.FileServerFS(assets))
+	r.Get("/dock.js", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "assets/dock.js") })
 	r.Get("/signin", p.showSignIn)
 	r.Post("/signin", p.signIn)
 
@@ -120,13 +127,20 @@ func (p *page) routes() (http.Handler, error) {
 		r.Use(p.signedIn)
 		r.Get("/", p.showConversation)
 		r.Get("/live", p.showLive)
+		r.Get("/dock", p.showDock)
 		r.Get("/events", p.stream)
 		r.Get("/history", p.showHistory)
 		r.Get("/invocations/{id}", p.showInvocation)
+		r.Get("/grants", p.showGrants)
+		r.Post("/grants", p.postRevoke)
 		r.Get("/files/{uuid}/{name}", p.showFile)
 		r.Post("/messages", p.postMessage)
 		r.Post("/decisions", p.postDecision)
 		r.Post("/signout", p.signOut)
+		if p.Workspace != nil {
+			r.Get("/workspace", p.showWorkspace)
+			r.Post("/workspace", p.postPublish)
+		}
 	})
 	return r, nil
 }

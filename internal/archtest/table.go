@@ -66,7 +66,7 @@ var table = []row{
 	{packages: []string{"connectors/api"}, ours: []string{"chat", "config", "contract", "attachments", "inbox", "gateway/..."}},
 	{
 		packages: []string{"connectors/web"},
-		ours:     []string{"chat", "config", "contract", "attachments", "inbox", "gateway/..."},
+		ours:     []string{"chat", "config", "contract", "attachments", "inbox", "gateway/...", "approval", "tool"},
 		vendors:  []string{blobs}, // what was said in a session, kept on the attachments disk
 	},
 	{packages: []string{"connectors/telegram"}, ours: []string{"chat", "config", "attachments", "approval"}, vendors: []string{telegram}},
@@ -85,6 +85,7 @@ var table = []row{
 	{packages: []string{"audit"}, ours: []string{"activities", "contract", "chat", "tool"}},
 
 	// Tools and where they keep things.
+	{packages: []string{"toolbox/workspace"}, ours: []string{"tool", "chat", "approval", "disks", "attachments"}, vendors: []string{blobs}}, // its state; approval and files in its examples
 	// Chat is there for chat.File, which attachments speak in.
 	{packages: []string{"toolbox/*"}, ours: []string{"tool", "chat", "disks", "attachments"}},
 	{packages: []string{"disks"}, vendors: []string{blobs}},
