@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/config"
 	"github.com/countersignhq/countersign/connectors/api"
+	"github.com/countersignhq/countersign/connectors/email"
 	"github.com/countersignhq/countersign/connectors/slack"
 	"github.com/countersignhq/countersign/connectors/telegram"
 	"github.com/countersignhq/countersign/connectors/terminal"
@@ -73,7 +75,44 @@ func provideSurfaces(
 			return nil, err
 		}
 	}
+	if cfg.Email.Enabled {
+		if err := s.email(d, outbound, logger); err != nil {
+			return nil, err
+		}
+	}
 	return s, nil
+}
+
+func (s *surfaces) email(d *dispatch.Dispatcher, store byPath, logger *slog.Logger) error {
+	cfg := s.cfg.Email
+	secret := cfg.TokenSecret.Reveal()
+	if secret == "" {
+		// The page's key is random, kept in the data folder, and shared by all who share that.
+		key, err := web.EnsureSecret(s.cfg.DataDir)
+		if err != nil {
+			return err
+		}
+		secret = hex.EncodeToString(key)
+	}
+	c, err := email.New(email.Params{
+		IMAP: email.Server{
+			Host: cfg.IMAP.Host, Port: cfg.IMAP.Port, Encryption: cfg.IMAP.Encryption,
+			Username: cfg.IMAP.Username, Password: cfg.IMAP.Password.Reveal(),
+		},
+		Mailbox: cfg.IMAP.Mailbox,
+		SMTP: email.Server{
+			Host: cfg.SMTP.Host, Port: cfg.SMTP.Port, Encryption: cfg.SMTP.Encryption,
+			Username: cfg.SMTP.Username, Password: cfg.SMTP.Password.Reveal(),
+		},
+		Address: cfg.SMTP.FromAddress, Name: cfg.SMTP.FromName,
+		TokenSecret: secret, NoPlusAddress: !cfg.PlusAddress, TrustFrom: !cfg.VerifySender, Border: cfg.TrustedBorder,
+		Identify: s.cfg.Person, Desk: d, Files: store, Logger: logger.With("connector", chat.Email),
+	})
+	if err != nil {
+		return err
+	}
+	s.senders[chat.Email], s.pollers[chat.Email] = c, c
+	return nil
 }
 
 func (s *surfaces) slack(lc fx.Lifecycle, d *dispatch.Dispatcher, store byPath, logger *slog.Logger) error {

@@ -71,7 +71,10 @@ var table = []row{
 	},
 	{packages: []string{"connectors/telegram"}, ours: []string{"chat", "config", "attachments", "approval"}, vendors: []string{telegram}},
 	{packages: []string{"connectors/slack"}, ours: []string{"chat", "config", "attachments", "approval"}, vendors: []string{slack}},
-	{packages: []string{"connectors/email"}, ours: []string{"chat", "config", "attachments"}, vendors: []string{mail}},
+	{packages: []string{"connectors/email"}, ours: []string{"chat", "config", "attachments", "approval"}, vendors: []string{mail}},
+	{packages: []string{"connectors/email/letter"}, ours: []string{"chat", "approval"}, vendors: []string{mail}},
+	{packages: []string{"connectors/email/auth"}, ours: []string{"chat", "connectors/email/letter"}, vendors: []string{mail}},
+	{packages: []string{"connectors/email/emailtest"}, vendors: []string{mail}},
 	{packages: []string{"connectors/terminal"}, ours: []string{"chat", "config", "attachments"}},
 	// Servers that speak a platform's protocol, for the tests of its connector.
 	{packages: []string{"connectors/*/*test"}, ours: []string{"chat", "connectors/connectortest"}},
