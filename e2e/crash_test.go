@@ -91,14 +91,8 @@ func (s *scene) theQuestion(t *testing.T) contract.Approval {
 	t.Helper()
 	s.Ready(t)
 	pending := harness.Until(t, "one pending question", func() ([]contract.Approval, bool) {
-		answer := s.API.Do(t, http.MethodGet, "/api/approvals?status=pending", nil)
-		var list struct {
-			Approvals []contract.Approval `json:"approvals"`
-		}
-		if answer.Status == http.StatusOK {
-			answer.Decode(t, &list)
-		}
-		return list.Approvals, len(list.Approvals) == 1 && list.Approvals[0].ExpiresAt != nil
+		pending := s.API.Pending(t)
+		return pending, len(pending) == 1 && pending[0].ExpiresAt != nil
 	})
 	return pending[0]
 }

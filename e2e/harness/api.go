@@ -3,6 +3,7 @@ package harness
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -157,10 +158,17 @@ func (c Call) In(connector, key string) Call {
 	return c
 }
 
-// Invoke starts an invocation and returns its id.
+// Invoke starts an invocation and returns its id. While Temporal is too busy to take it (503) it
+// is sent again, as the gateway asks for; so a call without an id is given one.
 func (a *API) Invoke(t testing.TB, call Call) string {
 	t.Helper()
-	answer := a.Do(t, http.MethodPost, "/api/invocations", call)
+	if call.ID == "" {
+		call.ID = "e2e-" + rand.Text()
+	}
+	answer := Until(t, "an invocation is taken", func() (Answer, bool) {
+		answer := a.Do(t, http.MethodPost, "/api/invocations", call)
+		return answer, answer.Status != http.StatusServiceUnavailable
+	})
 	if answer.Status != http.StatusAccepted {
 		t.Fatalf("start an invocation: status %d: %s", answer.Status, answer.Body)
 	}
@@ -174,7 +182,11 @@ func (a *API) Invoke(t testing.TB, call Call) string {
 // State is how an invocation stands now.
 func (a *API) State(t testing.TB, id string) (state contract.State) {
 	t.Helper()
-	a.Do(t, http.MethodGet, "/api/invocations/"+url.PathEscape(id), nil).Decode(t, &state)
+	answer := a.Do(t, http.MethodGet, "/api/invocations/"+url.PathEscape(id), nil)
+	if answer.Status != http.StatusOK {
+		t.Fatalf("look at %s: status %d: %s", id, answer.Status, answer.Body)
+	}
+	answer.Decode(t, &state)
 	return state
 }
 
@@ -204,10 +216,13 @@ func (a *API) Question(t testing.TB, id string) contract.Approval {
 	})
 }
 
-// Pending lists the questions that are open.
+// Pending lists the questions that are open, once an engine answers.
 func (a *API) Pending(t testing.TB) []contract.Approval {
 	t.Helper()
-	answer := a.Do(t, http.MethodGet, "/api/approvals?status=pending", nil)
+	answer := Until(t, "the pending questions are listed", func() (Answer, bool) {
+		answer := a.Do(t, http.MethodGet, "/api/approvals?status=pending", nil)
+		return answer, answer.Status != http.StatusServiceUnavailable
+	})
 	if answer.Status != http.StatusOK {
 		t.Fatalf("list the pending questions: status %d: %s", answer.Status, answer.Body)
 	}
