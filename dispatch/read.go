@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
@@ -65,10 +66,15 @@ func (d *Dispatcher) ended(ctx context.Context, id string) (contract.State, erro
 		return contract.State{}, err
 	}
 	var result contract.Result
-	if err := d.Client.GetWorkflow(ctx, contract.InvocationID(id), "").Get(ctx, &result); err != nil {
+	err = d.Client.GetWorkflow(ctx, contract.InvocationID(id), "").Get(ctx, &result)
+	switch {
+	case errors.As(err, new(*temporal.WorkflowExecutionError)):
 		// Terminated by an operator: nobody knows how far it came.
 		state.Status, state.Code, state.Reason = "unknown", "OUTCOME_UNKNOWN", "the workflow was ended from outside"
-		return state, nil //nolint:nilerr // the failure is the answer
+		return state, nil
+	case err != nil:
+		// Temporal did not answer: that says nothing about the call.
+		return contract.State{}, unreachable(err)
 	}
 	state.Result = result
 	return state, nil

@@ -2,7 +2,6 @@ package dispatch_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/mocks"
+	"go.temporal.io/sdk/temporal"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/countersignhq/countersign/chat"
@@ -56,8 +56,14 @@ func TestState(t *testing.T) {
 			t.Helper()
 			described(c, "01J", enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED)
 			began(t, c, started)
-			ended(t, c, "invocation/01J", nil, errors.New("terminated"))
+			ended(t, c, "invocation/01J", nil, &temporal.WorkflowExecutionError{})
 		}, with(contract.Result{ID: "01J", Status: "unknown", Code: "OUTCOME_UNKNOWN", Reason: "the workflow was ended from outside"}), nil},
+		"Temporal goes away over a call that has ended": {func(t *testing.T, c *mocks.Client) {
+			t.Helper()
+			described(c, "01J", enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED)
+			began(t, c, started)
+			ended(t, c, "invocation/01J", nil, errAway)
+		}, contract.State{}, chat.ErrUnreachable},
 		"ended since": {func(t *testing.T, c *mocks.Client) {
 			t.Helper()
 			described(c, "01J", running)

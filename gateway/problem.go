@@ -60,7 +60,7 @@ func (g *gateway) failed(w http.ResponseWriter, r *http.Request, err error) {
 		fail(w, http.StatusNotFound, "there is nothing under this id; GET /api/invocations lists the latest")
 	case errors.Is(err, chat.ErrUnreachable), errors.Is(err, context.DeadlineExceeded):
 		w.Header().Set("Retry-After", "5")
-		fail(w, http.StatusServiceUnavailable, "Temporal cannot be reached; nothing was taken, send it again")
+		fail(w, http.StatusServiceUnavailable, "Temporal cannot be reached; send it again, under the same id where it has one")
 	case errors.Is(err, ErrNoEngine):
 		w.Header().Set("Retry-After", "5")
 		fail(w, http.StatusServiceUnavailable, "no engine answers; start a worker with the role engine")
