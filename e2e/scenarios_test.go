@@ -17,7 +17,7 @@ import (
 func recordQuestions(t *testing.T, r *recorder) {
 	t.Helper()
 	s := newTelegram(t)
-	w := s.world(t, harness.Setup{Redis: harness.NewRedis(t), Env: map[string]string{"COUNTERSIGN_POLICY": `{
+	w := s.world(t, harness.Setup{Redis: harness.NewRedis(t), Env: map[string]string{"COUNTERSIGN_EXAMPLES": "true", "COUNTERSIGN_POLICY": `{
 		file_manager.append: {confirm: true},
 		file_manager.mkdir: {confirm: true, timeout: 1s},
 		file_manager.move: {confirm: true, approvers: {who: list, people: [ada, bob], quorum: 2}},
@@ -156,6 +156,17 @@ func recordQuestions(t *testing.T, r *recorder) {
 	require.Len(t, s.Sent(-11), 3, "a prompt, and a reply for each of two messages")
 	r.conversation(t, w, "album", "telegram/-11")
 
+	// A step that only a person does: said to be done when it is not, then cancelled.
+	id = handoff(t, w, "cancelled")
+	answer := w.API.Do(t, http.MethodPost, "/api/handoffs/"+id+"/complete", map[string]string{"decision_id": "1"})
+	require.Equal(t, http.StatusAccepted, answer.Status, "it stays open: %s", answer.Body)
+	require.Equal(t, "waiting", w.API.State(t, id).Status)
+	answer = w.API.Do(t, http.MethodPost, "/api/handoffs/"+id+"/cancel", map[string]string{"decision_id": "2"})
+	require.Equal(t, http.StatusOK, answer.Status, string(answer.Body))
+	state := w.API.Result(t, id)
+	require.Equal(t, [2]string{"cancelled", "HANDOFF_CANCELLED"}, [2]string{state.Status, state.Code})
+	r.invocation(t, w, "handoff_cancelled", id)
+
 	id = w.API.Invoke(t, harness.File("read", "missing.txt"))
 	require.Equal(t, "UNAVAILABLE", w.API.Result(t, id).Code)
 	r.invocation(t, w, "unavailable", id)
@@ -165,13 +176,29 @@ func recordQuestions(t *testing.T, r *recorder) {
 	r.take(t, w, "questions.inbox", contract.InboxID)
 }
 
+// handoff asks a person on the web page to publish the workspace, which never was, and returns
+// the invocation once that is out.
+func handoff(t *testing.T, w *harness.World, thread string) string {
+	t.Helper()
+	id := w.API.Invoke(t, harness.Call{Tool: "workspace", Operation: "publish_changes", Parameters: map[string]any{}}.In("web", thread))
+	harness.Eventually(t, "the step is put to a person", func() bool {
+		state := w.API.State(t, id)
+		return state.Handoff != nil && state.Handoff.ExpiresAt != nil
+	})
+	return id
+}
+
 // recordDown answers in time, late and not at all while the deadline passes without an engine.
 func recordDown(t *testing.T, r *recorder) {
 	t.Helper()
 	s := newTelegram(t)
 	w := s.world(t, harness.Setup{Split: true, Env: map[string]string{
-		"COUNTERSIGN_POLICY": askToAppend, "COUNTERSIGN_CONFIRM_TIMEOUT": "5s",
+		"COUNTERSIGN_POLICY": askToAppend, "COUNTERSIGN_CONFIRM_TIMEOUT": "5s", "COUNTERSIGN_HANDOFF_TIMEOUT": "2s",
+		"COUNTERSIGN_EXAMPLES": "true",
 	}})
+	step := handoff(t, w, "timed-out")
+	require.Equal(t, "HANDOFF_TIMEOUT", w.API.Result(t, step).Code)
+	r.invocation(t, w, "handoff_timed_out", step)
 	chats := map[int64]string{-1: "down_answered_in_time", -2: "down_answered_late", -3: "down_not_answered"}
 	questions := map[int64]contract.Approval{}
 	for chat := range chats {

@@ -38,7 +38,7 @@ var recorded = []string{
 	"down_answered_late.invocation", "down_answered_late.conversation", "down_not_answered.invocation",
 	"settled.invocation", "outcome_unknown.invocation",
 	"continued_as_new.conversation.1", "continued_as_new.conversation.2", "continued_as_new.invocation",
-	"continued_as_new.inbox.1", "album.conversation", "polling.listener",
+	"continued_as_new.inbox.1", "album.conversation", "handoff_cancelled.invocation", "handoff_timed_out.invocation", "polling.listener",
 }
 
 // Every history that was recorded from the real thing replays on the workflows as they are now:
