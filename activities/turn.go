@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"go.temporal.io/sdk/activity"
@@ -14,13 +13,10 @@ import (
 	"github.com/countersignhq/countersign/contract"
 )
 
-// commandNew starts the conversation afresh (CONTRACT §8).
-const commandNew = "!new"
-
 // Step asks the agent what to do next. Commands are handled before the agent sees anything.
 func (a *Activities) Step(ctx context.Context, in contract.StepInput) (contract.Step, error) {
 	m := in.Turn.Message
-	if strings.ToLower(strings.TrimSpace(m.Text)) == commandNew {
+	if chat.StartsAfresh(m.Text) {
 		if err := a.Transcript.Afresh(ctx, m.Thread); err != nil {
 			return contract.Step{}, fmt.Errorf("start the conversation afresh: %w", err)
 		}

@@ -48,13 +48,11 @@ func (s *Store) Record(ctx context.Context, m chat.Message) error {
 
 // Close adds what was done and answered.
 func (s *Store) Close(ctx context.Context, m chat.Message, results []contract.ToolResult, reply string) error {
-	if isNew(m.Text) {
+	if chat.StartsAfresh(m.Text) {
 		return nil
 	}
 	return s.put(ctx, m, agent.Exchange{Message: m, Results: results, Reply: reply})
 }
-
-func isNew(text string) bool { return strings.EqualFold(strings.TrimSpace(text), "!new") }
 
 // Afresh makes the conversation start over with an empty folder.
 func (s *Store) Afresh(ctx context.Context, t chat.Thread) error {

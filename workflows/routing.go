@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"slices"
-	"strings"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -11,16 +10,13 @@ import (
 	"github.com/countersignhq/countersign/contract"
 )
 
-// commandNew starts the conversation afresh (CONTRACT §8).
-const commandNew = "!new"
-
 // message routes one message: to another program that waits on our keys, to the pending
 // question, or to the agent.
 func (c *conversation) message(ctx workflow.Context, m chat.Message) {
 	if c.seen(m.EventID) || m.From.Bot {
 		return
 	}
-	isCommand := strings.ToLower(strings.TrimSpace(m.Text)) == commandNew
+	isCommand := chat.StartsAfresh(m.Text)
 	forward := !isCommand && c.mayAnswer(m)
 	in := contract.RouteInput{Message: m, Forward: forward}
 	if c.Pending != nil {
