@@ -234,6 +234,8 @@ func (a *Activities) Watch(ctx context.Context, in contract.CheckInput) (bool, e
 		select {
 		case <-ctx.Done():
 			return false, ctx.Err()
+		case <-activity.GetWorkerStopChannel(ctx):
+			return false, errStopping
 		case <-ticker.C:
 		}
 	}

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -85,14 +86,37 @@ func (a *Activities) Listen(ctx context.Context, in contract.Listen) (contract.L
 	offset := in.Offset
 	current := func() any { mu.Lock(); defer mu.Unlock(); return offset }
 	defer beating(ctx, current)()
-	err := poller.Poll(ctx, in.Offset, func(next string) {
+	polling, stop := untilStop(ctx)
+	defer stop()
+	err := poller.Poll(polling, in.Offset, func(next string) {
 		mu.Lock()
 		offset = next
 		mu.Unlock()
 		activity.RecordHeartbeat(ctx, next)
 	})
+	if polling.Err() != nil && ctx.Err() == nil {
+		return in, errStopping
+	}
 	in.Offset, _ = current().(string)
 	return in, classified(err)
+}
+
+// errStopping ends an activity that has no end of its own when its worker stops; another worker
+// goes on.
+var errStopping = errors.New("this worker stops")
+
+// untilStop ends also when the worker stops, which waits for what is running.
+func untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
+	until, cancel := context.WithCancel(ctx)
+	stopping := activity.GetWorkerStopChannel(ctx)
+	go func() {
+		select {
+		case <-stopping:
+			cancel()
+		case <-until.Done():
+		}
+	}()
+	return until, cancel
 }
 
 // progress is chat.Progress over an activity's heartbeats.

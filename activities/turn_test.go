@@ -268,14 +268,19 @@ func TestSignal(t *testing.T) {
 
 // poller calls back with what it fetched, as a connector's long polling does.
 type poller struct {
-	from string
-	err  error
+	from    string
+	endless bool
+	err     error
 }
 
-func (p *poller) Poll(_ context.Context, offset string, heartbeat func(string)) error {
+func (p *poller) Poll(ctx context.Context, offset string, heartbeat func(string)) error {
 	p.from = offset
 	heartbeat("8")
 	heartbeat("9")
+	if p.endless {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	return p.err
 }
 
@@ -301,6 +306,20 @@ func TestListen(t *testing.T) {
 
 	_, err = run[contract.Listen](t, w, contract.ActivityListen, contract.Listen{Connector: chat.Slack})
 	require.ErrorContains(t, err, `the connector "slack" does not poll here`)
+}
+
+func TestAWorkerThatStopsEndsItsPoller(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, func(w *world) {
+		w.params.Pollers = map[string]activities.Poller{chat.Telegram: &poller{endless: true}}
+	})
+	stopping := make(chan struct{})
+	close(stopping)
+	w.env.SetWorkerStopChannel(stopping)
+	_, err := run[contract.Listen](t, w, contract.ActivityListen, contract.Listen{Connector: chat.Telegram})
+	var failure *temporal.ApplicationError
+	require.ErrorAs(t, err, &failure)
+	require.False(t, failure.NonRetryable(), "another worker goes on")
 }
 
 func TestNewFillsInWhatIsLeftOut(t *testing.T) {

@@ -41,6 +41,12 @@ func runEngine(
 	})
 	workflows.Register(w)
 	a.Register(w)
+	started := false // begin has ended before it is read
+	lc.Append(fx.StopHook(func() {
+		if started {
+			w.Stop() // before the client closes: a tool that is running comes to its end
+		}
+	}))
 	begin := func(ctx context.Context) error {
 		if err := awaitTemporal(ctx, t.Client, t.address, logger); err != nil {
 			return err
@@ -49,7 +55,7 @@ func runEngine(
 		if err := w.Start(); err != nil {
 			return fmt.Errorf("start the Temporal worker: %w", err)
 		}
-		lc.Append(fx.StopHook(w.Stop))
+		started = true
 		for connector := range s.pollers {
 			if err := d.Listen(ctx, connector); err != nil {
 				return fmt.Errorf("start the listener of %s: %w", connector, err)
