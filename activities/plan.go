@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"strings"
 
 	"github.com/countersignhq/countersign/approval"
 	"github.com/countersignhq/countersign/chat"
@@ -135,8 +137,26 @@ func (a *Activities) handoff(ctx context.Context, op *tool.Operation, in contrac
 		}
 		h.Satisfied = err == nil && done
 	}
+	if in.Thread.Connector != chat.Web || plan.Thread != in.Thread { // there, the card itself shows it
+		h.Page = a.page(op.Handoff, in.ID)
+	}
 	plan.Handoff = &h
 	return plan, nil
+}
+
+// page is the address of the page on which a handoff is done.
+func (a *Activities) page(h *tool.Handoff, id string) string {
+	path := h.Page
+	if path == "" {
+		path = "/invocations/" + url.PathEscape(id)
+	}
+	if !strings.HasPrefix(path, "/") {
+		return path // an application's own page
+	}
+	if a.Defaults.Page == "" {
+		return ""
+	}
+	return a.Defaults.Page + path
 }
 
 // asks tells whether people can be asked on a connector (CONTRACT §2), configured or not.

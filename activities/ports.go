@@ -88,6 +88,8 @@ type Defaults struct {
 	Unsupported string
 	Route       chat.Thread
 	Queue       bool
+	// Page is the address of the web page, which handoffs in chats link to; empty for no link.
+	Page string
 }
 
 // Params are what the activities need. Mirror, Audit and Publish may be nil.

@@ -74,5 +74,17 @@ func runGateway(
 	return nil
 }
 
+// pageAddress is where people find the web page; empty where only the operator could know.
+func pageAddress(cfg *config.Config) string {
+	if cfg.PublicURL != "" {
+		return cfg.PublicURL
+	}
+	host, port, err := net.SplitHostPort(cfg.HTTP.Addr)
+	if err != nil || port == "0" || net.ParseIP(host) == nil || net.ParseIP(host).IsUnspecified() {
+		return ""
+	}
+	return "http://" + cfg.HTTP.Addr
+}
+
 var _ gateway.Engine = (*dispatch.Dispatcher)(nil)
 var _ chat.Desk = (*dispatch.Dispatcher)(nil)

@@ -104,6 +104,7 @@ func provideActivities(
 		Defaults: activities.Defaults{
 			ConfirmTimeout: cfg.ConfirmTimeout, HandoffTimeout: cfg.HandoffTimeout,
 			Unsupported: cfg.Unsupported, Route: route, Queue: cfg.Stacking == config.StackingQueue,
+			Page: pageAddress(cfg),
 		},
 	}
 	if m.Mirror != nil {

@@ -181,6 +181,8 @@ type Card struct {
 	Closed  string    `json:"closed,omitempty"`
 	Buttons []Button  `json:"buttons,omitempty"`
 	Expires time.Time `json:"expires,omitzero"`
+	// ReplyTo is Message.Ref of the message that led to the question; empty for none.
+	ReplyTo string `json:"reply_to,omitempty"`
 }
 
 // Receipt is a platform's word that it has a message.

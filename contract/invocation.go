@@ -19,6 +19,8 @@ type Invocation struct {
 	Requester chat.Person `json:"requester,omitzero"`
 	// MessageUUID is empty for a call that was started on its own; its id then stands for it.
 	MessageUUID string `json:"message_uuid,omitempty"`
+	// MessageRef is the platform's id of that message, which the question then replies to.
+	MessageRef string `json:"message_ref,omitempty"`
 	// Turn is set where an agent's turn made the call: the agent then tells the person how it ended.
 	Turn bool `json:"turn,omitempty"`
 	// Attributes tells whether the search attributes are registered on this namespace.
@@ -77,6 +79,8 @@ type Handoff struct {
 	Observable bool          `json:"observable,omitempty"`
 	Satisfied  bool          `json:"satisfied,omitempty"` // already true before anybody was asked
 	Timeout    time.Duration `json:"timeout,omitempty"`
+	// Page is the address of the page where it is done, as a chat shows it; empty for none.
+	Page string `json:"page,omitempty"`
 }
 
 // Result is how an invocation ended (CONTRACT §1).
@@ -116,16 +120,24 @@ type Approval struct {
 
 // HandoffState is a handoff and what became of it (CONTRACT §4).
 type HandoffState struct {
-	Status     string      `json:"status"` // pending, completed, cancelled, timed_out
-	Reason     string      `json:"reason"`
-	Steps      []tool.Step `json:"steps"`
-	Missing    string      `json:"missing,omitempty"` // what is still missing, in words
-	ExpiresAt  *time.Time  `json:"expires_at,omitempty"`
-	Verified   bool        `json:"verified"`
-	Already    bool        `json:"already_satisfied,omitempty"`
-	Observed   bool        `json:"observed,omitempty"`
-	Via        string      `json:"via,omitempty"`
-	AssertedBy string      `json:"asserted_by,omitempty"`
+	Status  string      `json:"status"` // pending, completed, cancelled, timed_out
+	Reason  string      `json:"reason"`
+	Steps   []tool.Step `json:"steps"`
+	Missing string      `json:"missing,omitempty"` // what is still missing, in words
+	Page    string      `json:"page,omitempty"`    // where it is done
+	// Approvers say who may do it and say so.
+	Approvers tool.Approvers `json:"approvers,omitzero"`
+	// AskedAt is when the platform had the steps; ExpiresAt the deadline. DecidedAt is when it ended.
+	AskedAt   *time.Time `json:"asked_at,omitempty"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	DecidedAt *time.Time `json:"decided_at,omitempty"`
+	// DecidedBy said done or cancel; empty where nobody did.
+	DecidedBy  string `json:"decided_by,omitempty"`
+	Verified   bool   `json:"verified"`
+	Already    bool   `json:"already_satisfied,omitempty"`
+	Observed   bool   `json:"observed,omitempty"`
+	Via        string `json:"via,omitempty"`
+	AssertedBy string `json:"asserted_by,omitempty"`
 }
 
 // State answers the state query: the result so far.

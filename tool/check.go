@@ -157,6 +157,9 @@ func (c *checker) checkHandoff() {
 			c.fault("step %d of the handoff has no text; say what to do", i+1)
 		}
 	}
+	if h.Page != "" && !strings.HasPrefix(h.Page, "/") && !strings.HasPrefix(h.Page, "http://") && !strings.HasPrefix(h.Page, "https://") {
+		c.fault("the handoff's page is %s; use an http(s) address, or a path such as /workspace", quoteShort(h.Page))
+	}
 	if h.Timeout < 0 {
 		c.fault("the handoff's timeout is %s; use a positive time, or zero for the default", h.Timeout)
 	}

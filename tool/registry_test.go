@@ -118,7 +118,10 @@ func TestRegistryRefuses(t *testing.T) {
 		"requires undeclared":   {func(op *tool.Operation) { op.Schema = `{"type":"object","required":["path"]}` }, `requires "path"`},
 		"handoff without steps": {func(op *tool.Operation) { op.Handoff = &tool.Handoff{Reason: "x"} }, "no steps"},
 		"handoff empty step":    {func(op *tool.Operation) { op.Handoff = &tool.Handoff{Reason: "x", Steps: []tool.Step{{}}} }, "step 1 of the handoff has no text"},
-		"handoff no reason":     {func(op *tool.Operation) { op.Handoff = &tool.Handoff{Steps: []tool.Step{{Text: "x"}}} }, "no reason"},
+		"handoff page": {func(op *tool.Operation) {
+			op.Handoff = &tool.Handoff{Reason: "x", Steps: []tool.Step{{Text: "x"}}, Page: "javascript:alert(1)"}
+		}, "use an http(s) address, or a path"},
+		"handoff no reason": {func(op *tool.Operation) { op.Handoff = &tool.Handoff{Steps: []tool.Step{{Text: "x"}}} }, "no reason"},
 		"handoff timeout": {func(op *tool.Operation) {
 			op.Handoff = &tool.Handoff{Reason: "x", Steps: []tool.Step{{Text: "x"}}, Timeout: -1}
 		}, "handoff's timeout"},

@@ -110,6 +110,9 @@ type Handoff struct {
 	Steps   []Step
 	Expect  *Expect
 	Timeout time.Duration // zero takes the configured default (5 minutes)
+	// Page is where the step is done: an http(s) address, or a path on Countersign's own page
+	// ("/workspace"). Empty means the question's own page.
+	Page string
 }
 
 // Step is one line of a handoff.

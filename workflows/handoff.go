@@ -63,11 +63,13 @@ func (s *step) how() string {
 // handOff puts the step to a person and waits until it is done, cancelled or too late.
 func (i *invocation) handOff(ctx workflow.Context) {
 	q, h := i.question, i.plan.Handoff
-	q.step = &step{HandoffState: contract.HandoffState{Status: statusPending, Reason: h.Reason, Steps: h.Steps}}
+	q.step = &step{HandoffState: contract.HandoffState{
+		Status: statusPending, Reason: h.Reason, Steps: h.Steps, Page: h.Page, Approvers: i.plan.Approvers,
+	}}
 	if h.Satisfied {
 		q.step.Already = true
 		q.finishStep(nil, "")
-		i.complete(nil)
+		i.endStep(ctx)
 		return
 	}
 	i.plan.Timeout = h.Timeout
@@ -88,6 +90,9 @@ func handoffText(h contract.Handoff) string {
 	for n, s := range h.Steps {
 		fmt.Fprintf(&b, "\n%d. %s", n+1, s.Text)
 	}
+	if h.Page != "" {
+		b.WriteString("\nThe page for it: " + h.Page)
+	}
 	b.WriteString("\nReply 'Done' when it is done, or 'Cancel'.")
 	return b.String()
 }
@@ -98,8 +103,8 @@ func (q *question) awaitStep(ctx workflow.Context) {
 		return
 	}
 	if q.asked != nil {
-		until := q.deadline.UTC()
-		q.step.ExpiresAt = &until
+		at, until := q.asked.Delivered.UTC(), q.deadline.UTC()
+		q.step.AskedAt, q.step.ExpiresAt = &at, &until
 	}
 	details(ctx, q.waiting("Waiting"))
 	timer, stopClock := q.clock(ctx)
@@ -153,7 +158,7 @@ func (q *question) checkInput() contract.CheckInput {
 }
 
 // check reads the business state; a check that fails is never a success.
-func (q *question) check(ctx workflow.Context) (done bool, problem string) {
+func (q *question) check(ctx workflow.Context) (done bool, missing string) {
 	done, err := checkActivity.do(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 15 * time.Second, ScheduleToCloseTimeout: 40 * time.Second,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumAttempts: 3},
@@ -163,7 +168,7 @@ func (q *question) check(ctx workflow.Context) (done bool, problem string) {
 		return false, "it could not be checked just now: " + cause(err)
 	}
 	if !done {
-		return false, "not yet: " + q.of.plan.Handoff.Expects
+		return false, q.of.plan.Handoff.Expects
 	}
 	return true, ""
 }
@@ -195,7 +200,7 @@ func (q *question) checkClaim(ctx workflow.Context) {
 
 // say tells the person what is still missing.
 func (q *question) say(ctx workflow.Context, claim, missing string) {
-	in := contract.TellInput{Thread: q.of.plan.Thread, Text: "It is still open – " + missing + ".", Key: "missing:" + q.of.in.ID + ":" + claim}
+	in := contract.TellInput{Thread: q.of.plan.Thread, Text: "It is still open. What is missing: " + missing + ".", Key: "missing:" + q.of.in.ID + ":" + claim}
 	if _, err := tellActivity.do(ctx, telling("Say what is still missing"), in); err != nil {
 		workflow.GetLogger(ctx).Warn("the person could not be told what is missing", "error", err)
 	}
@@ -266,6 +271,11 @@ func (q *question) dropClaims() {
 // endStep turns the step's end into the invocation's result.
 func (i *invocation) endStep(ctx workflow.Context) {
 	q := i.question
+	at := workflow.Now(ctx).UTC()
+	if q.decision != nil {
+		at, q.step.DecidedBy, q.step.Via = q.decision.At, q.decision.By, q.decision.Via
+	}
+	q.step.DecidedAt = &at
 	switch q.status {
 	case statusCompleted:
 		i.complete(nil)

@@ -62,7 +62,7 @@ func TestHandoff(t *testing.T) {
 		},
 		"done and it is": {
 			play: func(w *stepWorld) { w.published = true; w.after(time.Second, w.says(ada, "Done")) },
-			want: contract.HandoffState{Status: "completed", Verified: true, Via: "telegram", AssertedBy: "ada"}, asked: 1,
+			want: contract.HandoffState{Status: "completed", Verified: true, Via: "telegram", AssertedBy: "ada", DecidedBy: "ada"}, asked: 1,
 		},
 		"done and it is not, then it is": {
 			play: func(w *stepWorld) {
@@ -70,7 +70,7 @@ func TestHandoff(t *testing.T) {
 				w.after(time.Minute, func() { w.published = true })
 				w.after(2*time.Minute, w.says(ada, "done"))
 			},
-			want: contract.HandoffState{Status: "completed", Verified: true, Via: "telegram", AssertedBy: "ada"}, asked: 1,
+			want: contract.HandoffState{Status: "completed", Verified: true, Via: "telegram", AssertedBy: "ada", DecidedBy: "ada"}, asked: 1,
 		},
 		"seen by itself": {
 			change: func(h *contract.Handoff) { h.Observable = true },
@@ -78,11 +78,11 @@ func TestHandoff(t *testing.T) {
 		},
 		"cancelled": {
 			play: func(w *stepWorld) { w.after(time.Second, w.says(ada, "cancel")) },
-			code: approval.HandoffCancelled, want: contract.HandoffState{Status: "cancelled"}, asked: 1,
+			code: approval.HandoffCancelled, want: contract.HandoffState{Status: "cancelled", Via: "telegram", DecidedBy: "ada"}, asked: 1,
 		},
 		"cancelled, and it is done anyway": {
 			play: func(w *stepWorld) { w.published = true; w.after(time.Second, w.says(ada, "cancel")) },
-			code: approval.HandoffCancelled, want: contract.HandoffState{Status: "cancelled", Observed: true}, asked: 1,
+			code: approval.HandoffCancelled, want: contract.HandoffState{Status: "cancelled", Observed: true, Via: "telegram", DecidedBy: "ada"}, asked: 1,
 		},
 		"too late": {
 			code: approval.HandoffTimeout, want: contract.HandoffState{Status: "timed_out"}, asked: 1,
@@ -99,7 +99,7 @@ func TestHandoff(t *testing.T) {
 		"nothing to check": {
 			change: func(h *contract.Handoff) { h.Expects = "" },
 			play:   func(w *stepWorld) { w.after(time.Second, w.says(bob, "done\n\n> quoted")) },
-			want:   contract.HandoffState{Status: "completed", Via: "telegram", AssertedBy: "bob"}, asked: 1,
+			want:   contract.HandoffState{Status: "completed", Via: "telegram", AssertedBy: "bob", DecidedBy: "bob"}, asked: 1,
 		},
 		"talk does not answer": {
 			play: func(w *stepWorld) { w.published = false; w.after(time.Second, w.says(ada, "where is the field?")) },
@@ -128,7 +128,9 @@ func TestHandoff(t *testing.T) {
 			require.Zero(t, w.runs, "the tool's run function is never called")
 			require.Nil(t, result.Approval, "no approval prompt beside a handoff")
 			got := *result.Handoff
-			got.Reason, got.Steps, got.ExpiresAt = "", nil, nil
+			require.NotNil(t, got.DecidedAt)
+			got.Reason, got.Steps, got.Approvers = "", nil, tool.Approvers{}
+			got.AskedAt, got.ExpiresAt, got.DecidedAt = nil, nil, nil
 			require.Equal(t, test.want, got)
 		})
 	}
@@ -152,8 +154,8 @@ func TestHandoffDecisionsHearTheTruth(t *testing.T) {
 	w.after(2*time.Minute, w.decides("3", "done", ada, &done))
 	require.Equal(t, "completed", w.invocation().Status)
 	require.Equal(t, chat.StandingNoted, early.Standing)
-	require.Equal(t, "not yet: the changes are published", early.Reason)
-	require.Equal(t, []string{"It is still open – not yet: the changes are published."}, w.told)
+	require.Equal(t, "the changes are published", early.Reason)
+	require.Equal(t, []string{"It is still open. What is missing: the changes are published."}, w.told)
 	require.Equal(t, chat.StandingInvalid, allowed.Standing)
 	require.Equal(t, chat.StandingTaken, done.Standing)
 }

@@ -129,6 +129,9 @@ func (q *question) prepare() {
 		Invocation: q.of.in.ID, Thread: plan.Thread, Text: plan.Prompt,
 		Buttons: []chat.Button{{Label: "Yes", Action: chat.ActionYes}, {Label: "No", Action: chat.ActionNo}},
 	}
+	if plan.Thread == q.of.in.Thread { // a question that is routed elsewhere replies to nothing there
+		q.card.ReplyTo = q.of.in.MessageRef
+	}
 	if plan.OfferAlways {
 		q.card.Buttons = append(q.card.Buttons, chat.Button{Label: "Always allow", Action: chat.ActionAlways})
 	}

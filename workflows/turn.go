@@ -76,7 +76,8 @@ func (t *turn) invoke(ctx workflow.Context, call contract.ToolCall) contract.Res
 	in := contract.Invocation{
 		ID: call.ID, Tool: call.Tool, Operation: call.Operation, Parameters: call.Parameters,
 		Thread: t.in.Message.Thread, Requester: t.in.Message.From, MessageUUID: t.in.Message.UUID,
-		Turn: true, Attributes: t.in.Attributes,
+		MessageRef: t.in.Message.Ref,
+		Turn:       true, Attributes: t.in.Attributes,
 	}
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID:            contract.InvocationID(call.ID),

@@ -253,7 +253,7 @@ func say(verdict chat.Verdict) (kind, text string) {
 		return "good", "Taken."
 	case chat.StandingNoted:
 		if verdict.Reason != "" {
-			return "note", "Still open. Missing: " + missing(verdict.Reason)
+			return "note", "Still open. Missing: " + verdict.Reason
 		}
 		return "note", "Noted. Others have to agree too."
 	case chat.StandingKept:

@@ -30,7 +30,13 @@ type outcome struct {
 // outcomeOf reads it from an invocation; zero where nobody was asked, or nothing is decided yet.
 func outcomeOf(state contract.State) outcome {
 	if h := state.Handoff; h != nil {
-		o := outcome{By: h.AssertedBy, Via: h.Via}
+		o := outcome{By: h.DecidedBy, Via: h.Via}
+		if h.DecidedAt != nil {
+			o.At = *h.DecidedAt
+			if h.AskedAt != nil && o.At.After(*h.AskedAt) {
+				o.Took = took(o.At.Sub(*h.AskedAt))
+			}
+		}
 		switch {
 		case h.Status == "pending":
 			return outcome{}

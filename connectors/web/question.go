@@ -86,7 +86,7 @@ func (p *page) question(v visitor, state contract.State) (question, bool) {
 
 func (p *page) handoff(q *question, state contract.State) {
 	h := state.Handoff
-	q.Handoff, q.Text, q.Missing = true, h.Reason, missing(h.Missing)
+	q.Handoff, q.Text, q.Missing = true, h.Reason, h.Missing
 	for _, s := range h.Steps {
 		next := step{Text: s.Text, Highlight: s.Highlight}
 		if guide := p.Guides[state.Tool]; guide != "" && s.Highlight != "" {
@@ -99,9 +99,6 @@ func (p *page) handoff(q *question, state contract.State) {
 	}
 	q.Buttons = []chat.Button{{Label: "I've done it", Action: chat.ActionDone}, {Label: "Cancel", Action: chat.ActionCancel}}
 }
-
-// missing is what a handoff lacks, without the words that stand before it on other channels.
-func missing(text string) string { return strings.TrimPrefix(text, "not yet: ") }
 
 // carded is a question as its card in the feed says, with what the engine adds.
 func (p *page) carded(v visitor, entry Entry, open map[string]question) question {

@@ -83,6 +83,7 @@ func (w workspace) publish() tool.Operation {
 				{Text: "Enter 246810 in the verification-code field.", Highlight: TargetCode},
 				{Text: "Select “Publish changes” to complete the confirmation.", Highlight: TargetPublish},
 			},
+			Page: "/workspace",
 			Expect: &tool.Expect{
 				Desc: "The workspace changes are published", Observable: true,
 				Check: func(ctx context.Context, _ tool.Call) (bool, error) {
