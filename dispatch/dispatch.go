@@ -43,6 +43,7 @@ type Params struct {
 type Dispatcher struct {
 	Params
 	attributes atomic.Bool
+	pending    shared[[]contract.State]
 }
 
 // New returns a Dispatcher.

@@ -143,8 +143,14 @@ func (d *Dispatcher) Inbox(ctx context.Context) (pending []contract.Pending, err
 	return pending, err
 }
 
-// Pending lists what is open now with all there is to know of it, oldest first.
+// Pending lists what is open now with all there is to know of it, oldest first. Those who ask at
+// the same time share one read.
 func (d *Dispatcher) Pending(ctx context.Context) ([]contract.State, error) {
+	states, err := d.pending.do(ctx, d.readPending)
+	return slices.Clone(states), err
+}
+
+func (d *Dispatcher) readPending(ctx context.Context) ([]contract.State, error) {
 	pending, err := d.Inbox(ctx)
 	if err != nil {
 		return nil, err
