@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -25,10 +26,13 @@ func (a *Activities) Run(ctx context.Context, in contract.RunInput) (contract.Ru
 	if !ok {
 		return contract.RunOutput{}, notBegun(fmt.Errorf("this worker does not know %s.%s", in.Invocation.Tool, in.Invocation.Operation))
 	}
-	closing := a.closeAside(ctx, in.Close)
-	r := &attempt{Activities: a, in: in, op: op, call: in.Invocation.Call()}
+	// The effect comes first: what is told to others must not hold up the word that it begins.
+	var closing <-chan *contract.Closed
+	tell := sync.OnceFunc(func() { closing = a.closeAside(ctx, in.Close) })
+	r := &attempt{Activities: a, in: in, op: op, call: in.Invocation.Call(), begun: tell}
 	r.call.Parameters = in.Plan.Parameters
 	out, err := r.run(ctx)
+	tell() // also where it was never begun
 	out.Closed = <-closing
 	return out, err
 }
@@ -58,6 +62,8 @@ type attempt struct {
 	in   contract.RunInput
 	op   *tool.Operation
 	call tool.Call
+	// begun is called once Temporal knows that the run begins.
+	begun func()
 }
 
 func (r *attempt) run(ctx context.Context) (contract.RunOutput, error) {
@@ -73,6 +79,7 @@ func (r *attempt) run(ctx context.Context) (contract.RunOutput, error) {
 		return contract.RunOutput{}, notBegun(err)
 	}
 	defer stop()
+	r.begun()
 	// Between the two, so that a crash in front of it leaves one entry, not one for each try,
 	// and nothing runs without one.
 	if err := r.audit(ctx); err != nil {
