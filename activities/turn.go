@@ -2,12 +2,12 @@ package activities
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/countersignhq/countersign/agent"
 	"github.com/countersignhq/countersign/chat"
@@ -102,8 +102,9 @@ func (a *Activities) Listen(ctx context.Context, in contract.Listen) (contract.L
 }
 
 // errStopping ends an activity that has no end of its own when its worker stops; another worker
-// goes on.
-var errStopping = errors.New("this worker stops")
+// goes on. Nothing is wrong, so it is not logged as an error.
+var errStopping = temporal.NewApplicationErrorWithOptions("this worker stops", "stopping",
+	temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
 
 // untilStop ends also when the worker stops, which waits for what is running.
 func untilStop(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -36,7 +36,7 @@ func newClient(env Environment, address string, logger *slog.Logger) (client.Cli
 	if options.Namespace == "" {
 		options.Namespace = client.DefaultNamespace
 	}
-	options.Logger = log.NewStructuredLogger(logger.With("component", "temporal"))
+	options.Logger = sdkLogger{log.NewStructuredLogger(logger.With("component", "temporal"))}
 	c, err := client.NewLazyClient(options)
 	if err != nil {
 		return nil, options, fmt.Errorf("make a Temporal client: %w", err)
