@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -27,32 +28,38 @@ func (s *starter) demo() *cobra.Command {
 		Long: "See it work: a file is made, the agent wants to delete it, you are asked, and your answer decides.\n" +
 			"Only `yes` on a line of its own is a yes.",
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !slices.Contains([]string{"", "yes", "no", "none"}, answer) {
-				return misused("--answer must be yes, no or none")
-			}
-			if answer == "" && !s.IsTTY {
-				return misused("there is no terminal to answer in; use --answer yes, no or none")
-			}
-			ctx := c.Context()
-			if timeout > 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeoutCause(ctx, timeout, errTimeout)
-				defer cancel()
-			}
-			d := &demo{starter: s, answer: answer, out: &printer{to: s.Stdout}}
-			if s.output == "json" {
-				d.out.to = s.Stderr
-			}
-			err := d.run(ctx)
-			if errors.Is(context.Cause(ctx), errTimeout) {
-				return &exit{code: TimedOut, message: "--timeout is over; the question stays open until its own end"}
-			}
-			return plain(err)
+			return s.act(c.Context(), answer, []string{"yes", "no", "none"}, timeout, (*demo).run)
 		},
 	}
+	command.AddCommand(s.demoWorkspace())
 	command.Flags().StringVar(&answer, "answer", "", "answer without a terminal: yes, no, or none (waits until the question times out)")
 	command.Flags().DurationVar(&timeout, "timeout", 0, "give up after this long (default: when the question ends)")
 	return command
+}
+
+// act runs a demo with answers from the terminal or, where --answer is given, without one.
+func (s *starter) act(ctx context.Context, answer string, answers []string, timeout time.Duration, run func(*demo, context.Context) error) error {
+	choice := strings.Join(answers, ", ")
+	if answer != "" && !slices.Contains(answers, answer) {
+		return misused("--answer must be one of %s", choice)
+	}
+	if answer == "" && !s.IsTTY {
+		return misused("there is no terminal to answer in; use --answer with one of %s", choice)
+	}
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, errTimeout)
+		defer cancel()
+	}
+	d := &demo{starter: s, answer: answer, out: &printer{to: s.Stdout}, lines: bufio.NewReader(s.Stdin)}
+	if s.output == "json" {
+		d.out.to = s.Stderr
+	}
+	err := run(d, ctx)
+	if errors.Is(context.Cause(ctx), errTimeout) {
+		return &exit{code: TimedOut, message: "--timeout is over; the question stays open until its own end"}
+	}
+	return plain(err)
 }
 
 var errTimeout = errors.New("the demo's time is over")
@@ -61,6 +68,7 @@ type demo struct {
 	*starter
 	answer string
 	out    *printer
+	lines  *bufio.Reader
 	about  about
 	path   string
 }
@@ -91,7 +99,13 @@ func (d *demo) run(ctx context.Context) error {
 		return failed("the file could not be made: %s %s", made.Code, made.Reason)
 	}
 	d.out.line("2. A tool call wants to delete it. It was not run; a person is asked first:")
-	state, err := d.ask(ctx, id)
+	encoded, err := json.Marshal(map[string]string{"disk": "local", "path": d.path})
+	if err != nil {
+		return err
+	}
+	state, err := d.ask(ctx, startRequest{
+		ID: id, Tool: "file_manager", Operation: "delete", Parameters: encoded, Connector: chat.Web, ThreadKey: "demo-" + id,
+	})
 	if err != nil {
 		return err
 	}
@@ -102,7 +116,7 @@ func (d *demo) run(ctx context.Context) error {
 	if ui := d.about.workflow(id); ui != "" {
 		d.out.line("   It waits in Temporal: %s", ui)
 	}
-	if err := d.reply(ctx, state); err != nil {
+	if err := d.reply(ctx, state, "3. "); err != nil {
 		return err
 	}
 	if state, err = d.wait(ctx, id, 0, func(contract.State) {}); err != nil {
@@ -125,24 +139,17 @@ func (d *demo) step(ctx context.Context, operation string, parameters map[string
 	return d.wait(ctx, started.ID, 0, func(contract.State) {})
 }
 
-// ask starts the deletion in a conversation of its own and waits until the question is out.
-func (d *demo) ask(ctx context.Context, id string) (contract.State, error) {
-	encoded, err := json.Marshal(map[string]string{"disk": "local", "path": d.path})
-	if err != nil {
-		return contract.State{}, err
-	}
-	request := startRequest{
-		ID: id, Tool: "file_manager", Operation: "delete", Parameters: encoded, Connector: chat.Web, ThreadKey: "demo-" + id,
-	}
+// ask starts a call and waits until its question is out, or it has ended without one.
+func (d *demo) ask(ctx context.Context, request startRequest) (contract.State, error) {
 	if _, err := d.call(ctx, http.MethodPost, "/api/invocations", request, nil); err != nil {
 		return contract.State{}, err
 	}
 	for {
 		var state contract.State
-		if _, err := d.call(ctx, http.MethodGet, invocationPath(id), nil, &state); err != nil {
+		if _, err := d.call(ctx, http.MethodGet, invocationPath(request.ID), nil, &state); err != nil {
 			return state, err
 		}
-		if ended(state.Status) || state.Approval != nil && state.Approval.ExpiresAt != nil {
+		if ended(state.Status) || state.Approval != nil && state.Approval.ExpiresAt != nil || state.Handoff != nil && state.Handoff.ExpiresAt != nil {
 			return state, nil
 		}
 		if err := d.Sleep(ctx, 100*time.Millisecond); err != nil {
@@ -152,21 +159,20 @@ func (d *demo) ask(ctx context.Context, id string) (contract.State, error) {
 }
 
 // reply gets the answer and hands it in; without one, the question's time runs out.
-func (d *demo) reply(ctx context.Context, state contract.State) error {
+func (d *demo) reply(ctx context.Context, state contract.State, lead string) error {
 	expires := *state.Approval.ExpiresAt
 	switch d.answer {
-	case "yes", "no":
-		d.out.line("3. Answered for you: %s", d.answer)
+	case "yes", "no", "always":
+		d.out.line("%sAnswered for you: %s", lead, d.answer)
 		return d.decide(ctx, state, d.answer)
 	case "none":
-		d.out.line("3. Nobody answers. The question ends at %s.", expires.UTC().Format("15:04:05 MST"))
+		d.out.line("%sNobody answers. The question ends at %s.", lead, expires.UTC().Format("15:04:05 MST"))
 		return d.countdown(ctx, expires)
 	}
-	lines := bufio.NewReader(d.Stdin)
 	for {
-		_, _ = fmt.Fprintf(d.out.to, "3. Your answer (%s left) > ", max(expires.Sub(d.Now()), 0).Round(time.Second))
+		_, _ = fmt.Fprintf(d.out.to, "%sYour answer (%s left) > ", lead, max(expires.Sub(d.Now()), 0).Round(time.Second))
 		limited, cancel := context.WithTimeout(ctx, max(expires.Sub(d.Now()), 0))
-		line, err := d.readLine(limited, lines)
+		line, err := d.readLine(limited, d.lines)
 		cancel()
 		if approval.Read(line).Kind != approval.NoText && !errors.Is(err, context.DeadlineExceeded) {
 			return d.decide(ctx, state, line)
