@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/countersignhq/countersign/attachments"
 	"github.com/countersignhq/countersign/config"
 	"github.com/countersignhq/countersign/disks"
+	"github.com/countersignhq/countersign/gateway/delivered"
 	"github.com/countersignhq/countersign/tool"
 	"github.com/countersignhq/countersign/toolbox/filemanager"
 	"github.com/countersignhq/countersign/transcript"
@@ -48,10 +50,15 @@ func provideAttachments(d *disks.Disks, cfg *config.Config) (*attachments.Store,
 }
 
 // pruneDaily is the schedule of CONTRACT §6. Several engines may do it at the same time.
-func pruneDaily(store *attachments.Store, keep time.Duration, logger *slog.Logger) func(context.Context) error {
+func pruneDaily(
+	store *attachments.Store, copies *delivered.Store, keep time.Duration, logger *slog.Logger,
+) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for keep > 0 {
 			removed, err := store.Prune(ctx, keep, time.Now())
+			// What the page still shows of replies goes with them.
+			_, lost := copies.Prune(ctx, time.Now().Add(-keep))
+			err = errors.Join(err, lost)
 			switch {
 			case err != nil:
 				logger.Warn("old attachments could not all be removed", "error", err)

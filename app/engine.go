@@ -64,7 +64,7 @@ func runEngine(
 		logger.Info("the engine is running", "temporal", t.address, "namespace", t.namespace)
 		return nil
 	}
-	background(lc, failed, pruneDaily(store, cfg.Attachments.Keep, logger))
+	background(lc, failed, pruneDaily(store, s.delivered, cfg.Attachments.Keep, logger))
 	if m.Mirror != nil {
 		background(lc, failed, m.Run)
 	}
