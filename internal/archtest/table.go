@@ -49,14 +49,16 @@ var table = []row{
 	// Pure: they decide, and know nobody.
 	{packages: []string{"tool", "chat"}},
 	{packages: []string{"approval"}, ours: []string{"tool", "chat"}},
-	{packages: []string{"config"}, ours: []string{"chat"}},
+	{packages: []string{"config"}, ours: []string{"chat", "words"}},
+	// What is said to people. Workflows never import it: they pass lines.
+	{packages: []string{"words"}, ours: []string{"chat"}},
 
 	// What a history records, and who decides by it.
 	{packages: []string{"contract"}, ours: []string{"tool", "chat", "approval"}, vendors: []string{temporal}},
 	{packages: []string{"workflows"}, ours: []string{"contract", "tool", "approval", "chat"}, vendors: []string{temporal}},
 	{
 		packages: []string{"activities"},
-		ours:     []string{"contract", "tool", "chat", "approval", "agent", "attachments"},
+		ours:     []string{"contract", "tool", "chat", "approval", "agent", "attachments", "words"},
 		vendors:  []string{temporal},
 	},
 	{packages: []string{"dispatch"}, ours: []string{"contract", "chat"}, vendors: []string{temporal, temporalClient}},
@@ -69,12 +71,16 @@ var table = []row{
 		ours:     []string{"chat", "config", "contract", "attachments", "inbox", "gateway/...", "approval", "tool"},
 		vendors:  []string{blobs}, // what was said in a session, kept on the attachments disk
 	},
-	{packages: []string{"connectors/telegram"}, ours: []string{"chat", "config", "attachments", "approval"}, vendors: []string{telegram}},
-	{packages: []string{"connectors/slack"}, ours: []string{"chat", "config", "attachments", "approval"}, vendors: []string{slack}},
-	{packages: []string{"connectors/email"}, ours: []string{"chat", "config", "attachments", "approval"}, vendors: []string{mail}},
+	{packages: []string{"connectors/web/openid"}},
+	{packages: []string{"connectors/telegram"}, ours: []string{"chat", "config", "attachments", "approval", "words", "connectors/chunk", "connectors/listen", "connectors/wire"}, vendors: []string{telegram}},
+	{packages: []string{"connectors/slack"}, ours: []string{"chat", "config", "attachments", "approval", "words", "connectors/chunk", "connectors/wire"}, vendors: []string{slack}},
+	{packages: []string{"connectors/email"}, ours: []string{"chat", "config", "attachments", "approval", "words", "connectors/listen", "connectors/wire"}, vendors: []string{mail}},
 	{packages: []string{"connectors/email/letter"}, ours: []string{"chat", "approval"}, vendors: []string{mail}},
 	{packages: []string{"connectors/email/auth"}, ours: []string{"chat", "connectors/email/letter"}, vendors: []string{mail}},
 	{packages: []string{"connectors/email/emailtest"}, vendors: []string{mail}},
+	// What several of them do alike; they know no connector.
+	{packages: []string{"connectors/chunk", "connectors/wire"}},
+	{packages: []string{"connectors/listen"}, ours: []string{"chat"}},
 	{packages: []string{"connectors/terminal"}, ours: []string{"chat", "config", "attachments"}},
 	// Servers that speak a platform's protocol, for the tests of its connector.
 	{packages: []string{"connectors/*/*test"}, ours: []string{"chat", "connectors/connectortest"}},
@@ -95,10 +101,17 @@ var table = []row{
 	{packages: []string{"attachments"}, ours: []string{"disks", "chat"}, vendors: []string{blobs}},
 	{packages: []string{"transcript"}, ours: []string{"agent", "chat", "contract", "disks", "attachments"}, vendors: []string{blobs}},
 	{packages: []string{"agent"}, ours: []string{"tool", "chat", "contract"}},
-	{packages: []string{"agent/*"}, ours: []string{"agent", "approval", "tool", "chat", "contract"}},
+	{packages: []string{"agent/*"}, ours: []string{"agent", "approval", "tool", "chat", "contract", "words"}},
 	{packages: []string{"rediscompat"}, ours: []string{"chat", "contract"}, vendors: []string{goRedis}},
 	{packages: []string{"rediscompat/embedded"}},
 	{packages: []string{"devstack"}},
+
+	// What is configured against what is there; the connectors are asked, not used.
+	{
+		packages: []string{"doctor"},
+		ours:     []string{"chat", "config", "contract", "connectors/telegram", "connectors/slack", "connectors/email", "disks", "rediscompat"},
+		vendors:  []string{temporal, temporalClient},
+	},
 
 	// The programs.
 	{
@@ -110,5 +123,5 @@ var table = []row{
 	// Tests that are packages of their own.
 	{packages: []string{"internal/archtest"}},
 	{packages: []string{"internal/testtools"}, vendors: []string{blobs}},
-	{packages: []string{"e2e", "e2e/*"}, ours: []string{"contract", "devstack", "internal/testtools"}, vendors: []string{temporal, temporalClient, goRedis}},
+	{packages: []string{"e2e", "e2e/*"}, ours: []string{"contract", "devstack", "internal/testtools", "connectors/web/oidctest"}, vendors: []string{temporal, temporalClient, goRedis}},
 }
