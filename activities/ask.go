@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
+	"github.com/countersignhq/countersign/words"
 )
 
 // editPatience bounds the one try that a closing makes to edit the card; a slower platform is
@@ -37,7 +38,7 @@ func (a *Activities) Ask(ctx context.Context, in contract.AskInput) (contract.As
 	a.mirrored("set the pending key", in.Card, func(m Mirror) error {
 		return m.Open(ctx, in.Card.Thread, in.Open.Invocation, in.Timeout)
 	})
-	card := in.Card
+	card := labelled(in.Card)
 	card.Expires = expected
 	began := a.Now()
 	receipt, err := sender.Post(ctx, card)
@@ -50,6 +51,34 @@ func (a *Activities) Ask(ctx context.Context, in contract.AskInput) (contract.As
 	})
 	a.Publish("asked", in.Open.Invocation, in.Card.Thread, in.Card.Text)
 	return contract.Asked{Began: began.UTC(), Delivered: delivered.UTC(), Receipt: receipt}, nil
+}
+
+// labelled writes on the buttons what they say in the card's language. Those that an earlier
+// version has labelled stay as they are.
+func labelled(card chat.Card) chat.Card {
+	buttons := make([]chat.Button, 0, len(card.Buttons))
+	for _, b := range card.Buttons {
+		if b.Label == "" {
+			b.Label = words.Say(card.Language, chat.Text(labels[b.Action]))
+		}
+		buttons = append(buttons, b)
+	}
+	card.Buttons = buttons
+	return card
+}
+
+var labels = map[chat.Action]string{
+	chat.ActionYes: chat.LineButtonYes, chat.ActionNo: chat.LineButtonNo, chat.ActionAlways: chat.LineButtonAlways,
+	chat.ActionDone: chat.LineButtonDone, chat.ActionCancel: chat.LineButtonCancel,
+}
+
+// ended writes on the card what happened, in its language; an earlier version has written it itself.
+func ended(in contract.CloseInput) chat.Card {
+	card := in.Card
+	if !in.Outcome.Empty() {
+		card.Closed = words.Say(card.Language, in.Outcome)
+	}
+	return card
 }
 
 // Close does the bookkeeping of a question that has ended, in the reverse order of asking.
@@ -71,7 +100,7 @@ func (a *Activities) Close(ctx context.Context, in contract.CloseInput) (contrac
 		return closed, err
 	}
 	err := a.Signals.Note(ctx, in.Card.Thread, in.Attributes, contract.Note{Close: &in.Close})
-	a.Publish("closed", in.Close.Invocation, in.Card.Thread, in.Card.Closed)
+	a.Publish("closed", in.Close.Invocation, in.Card.Thread, ended(in).Closed)
 	return closed, err
 }
 
@@ -85,10 +114,11 @@ func (a *Activities) edit(ctx context.Context, in contract.CloseInput) error {
 	if !ok {
 		return nil // it could not have been posted either
 	}
-	if err := sender.Edit(ctx, in.Receipt, in.Card); err != nil {
+	card := ended(in)
+	if err := sender.Edit(ctx, in.Receipt, card); err != nil {
 		return err
 	}
-	a.Publish("edited", in.Close.Invocation, in.Card.Thread, in.Card.Closed)
+	a.Publish("edited", in.Close.Invocation, card.Thread, card.Closed)
 	return nil
 }
 
@@ -98,7 +128,11 @@ func (a *Activities) Tell(ctx context.Context, in contract.TellInput) (struct{},
 	if !ok {
 		return struct{}{}, nil
 	}
-	reply := chat.Reply{Thread: in.Thread, UUID: in.Key, Text: in.Text}
+	text := in.Text
+	if !in.Line.Empty() {
+		text = words.Say(in.Language, in.Line)
+	}
+	reply := chat.Reply{Thread: in.Thread, UUID: in.Key, Text: text, Language: in.Language}
 	return struct{}{}, classified(sender.Reply(ctx, reply, remembered(ctx)))
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
 	"github.com/countersignhq/countersign/tool"
+	"github.com/countersignhq/countersign/words"
 )
 
 // Plan walks the steps before a person is asked (CONTRACT §1, steps 1 to 4) and freezes what
@@ -95,17 +96,49 @@ func (a *Activities) question(ctx context.Context, op *tool.Operation, in contra
 			return plan, nil
 		}
 	}
+	plan.Language = a.language(in, plan.Thread)
 	if mode == approval.ByHandoff {
 		return a.handoff(ctx, op, in, plan)
 	}
-	prompt, err := approval.Render(*op, plan.Parameters)
+	prompt, err := approval.RenderIn(plan.Language, generic(*op, plan.Language), plan.Parameters)
 	if err != nil {
 		return contract.Plan{}, fmt.Errorf("render the prompt: %w", err)
 	}
-	plan.Prompt = approval.Question(prompt)
+	plan.Prompt = words.Say(plan.Language, chat.Text(chat.LineQuestion, "prompt", prompt))
 	// A grant is for the conversation of the call; the route's is another one.
 	plan.OfferAlways = approval.OffersAlways(mode) && plan.Thread == in.Thread
 	return plan, nil
+}
+
+// language is that of the person the call is made for, else the conversation's. A question that is
+// asked elsewhere is read by others.
+func (a *Activities) language(in contract.Invocation, asked chat.Thread) string {
+	if asked != in.Thread {
+		return a.Languages.Of(chat.Person{}, asked, "")
+	}
+	return a.Languages.Of(in.Requester, in.Thread, in.Language)
+}
+
+// generic puts the question about an operation whose author wrote none into a language; English
+// where it would be longer than a template may be.
+func generic(op tool.Operation, language string) tool.Operation {
+	parameters, made := approval.Generic(op)
+	if !made {
+		return op
+	}
+	line := chat.Text(chat.LineGenericPlain, "operation", op.Name)
+	if parameters != "" {
+		line = chat.Text(chat.LineGeneric, "operation", op.Name, "parameters", parameters)
+	}
+	if prompt := words.Say(language, line); templated(prompt) {
+		op.Prompt = prompt
+	}
+	return op
+}
+
+func templated(prompt string) bool {
+	_, err := tool.ParseTemplate(prompt)
+	return err == nil
 }
 
 // granted returns the grant that covers a call, if any: read only after the policy is resolved,
@@ -125,11 +158,12 @@ func (a *Activities) granted(ctx context.Context, in contract.Invocation, plan c
 
 // handoff freezes the step that a person has to do.
 func (a *Activities) handoff(ctx context.Context, op *tool.Operation, in contract.Invocation, plan contract.Plan) (contract.Plan, error) {
-	h := contract.Handoff{Reason: op.Handoff.Reason, Steps: op.Handoff.Steps, Timeout: op.Handoff.Timeout}
+	declared := op.In(plan.Language).Handoff
+	h := contract.Handoff{Reason: declared.Reason, Steps: declared.Steps, Timeout: declared.Timeout}
 	if h.Timeout <= 0 {
 		h.Timeout = a.Defaults.HandoffTimeout
 	}
-	if e := op.Handoff.Expect; e != nil {
+	if e := declared.Expect; e != nil {
 		h.Expects, h.Observable = e.Desc, e.Observable
 		done, err := e.Check(ctx, in.Call())
 		if err != nil {
@@ -138,10 +172,23 @@ func (a *Activities) handoff(ctx context.Context, op *tool.Operation, in contrac
 		h.Satisfied = err == nil && done
 	}
 	if in.Thread.Connector != chat.Web || plan.Thread != in.Thread { // there, the card itself shows it
-		h.Page = a.page(op.Handoff, in.ID)
+		h.Page = a.page(declared, in.ID)
 	}
-	plan.Handoff = &h
+	plan.Handoff, plan.Prompt = &h, words.Say(plan.Language, stepLine(h))
 	return plan, nil
+}
+
+// stepLine is the step as a chat shows it.
+func stepLine(h contract.Handoff) chat.Line {
+	steps := make([]string, len(h.Steps))
+	for n, s := range h.Steps {
+		steps[n] = fmt.Sprintf("%d. %s", n+1, s.Text)
+	}
+	all := strings.Join(steps, "\n")
+	if h.Page == "" {
+		return chat.Text(chat.LineStep, "reason", h.Reason, "steps", all)
+	}
+	return chat.Text(chat.LineStepPage, "reason", h.Reason, "steps", all, "page", h.Page)
 }
 
 // page is the address of the page on which a handoff is done.

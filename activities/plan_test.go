@@ -283,7 +283,7 @@ func TestPlanAHandoff(t *testing.T) {
 	} {
 		plan := newWorld(t, []tool.Operation{handoff(test.expect)}).plan(t, invocation())
 		require.Equal(t, "handoff", plan.Mode, name)
-		require.Empty(t, plan.Prompt, "the handoff alone decides")
+		require.Equal(t, "👉 Only you can.\n1. Sign.\nReply 'Done' when it is done, or 'Cancel'.", plan.Prompt, "what is posted")
 		want := &contract.Handoff{
 			Reason: "Only you can.", Steps: []tool.Step{{Text: "Sign.", Highlight: "sign"}}, Timeout: 5 * time.Minute, Satisfied: test.satisfied,
 		}

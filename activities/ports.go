@@ -10,6 +10,7 @@ import (
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
 	"github.com/countersignhq/countersign/tool"
+	"github.com/countersignhq/countersign/words"
 )
 
 // Signals reaches other workflows; package dispatch implements it.
@@ -59,7 +60,7 @@ type Audit interface {
 // AuditEntry is one line of the audit log.
 type AuditEntry struct {
 	At         time.Time      `json:"at"`
-	Kind       string         `json:"kind"` // approved, unsupported_connector, confirm_false, granted
+	Kind       string         `json:"kind"` // approved, unsupported_connector, confirm_false, granted, revoked
 	Invocation string         `json:"invocation"`
 	Tool       string         `json:"tool"`
 	Operation  string         `json:"operation"`
@@ -106,8 +107,10 @@ type Params struct {
 	Audit       Audit
 	Publish     Publish
 	Defaults    Defaults
-	Now         func() time.Time
-	Logger      *slog.Logger
+	// Languages are the configured ones; the zero value is English.
+	Languages words.Choice
+	Now       func() time.Time
+	Logger    *slog.Logger
 }
 
 // Activities are the methods that the worker registers under the names in contract.

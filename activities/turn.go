@@ -12,27 +12,33 @@ import (
 	"github.com/countersignhq/countersign/agent"
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
+	"github.com/countersignhq/countersign/words"
 )
 
 // Step asks the agent what to do next. Commands are handled before the agent sees anything.
 func (a *Activities) Step(ctx context.Context, in contract.StepInput) (contract.Step, error) {
-	m := in.Turn.Message
-	if chat.StartsAfresh(m.Text) {
+	m, language := in.Turn.Message, a.spoken(in.Turn)
+	command, _ := chat.ReadCommand(m.Text)
+	if command == chat.CommandNew {
 		if err := a.Transcript.Afresh(ctx, m.Thread); err != nil {
 			return contract.Step{}, fmt.Errorf("start the conversation afresh: %w", err)
 		}
-		return contract.Step{Reply: "This is a new conversation. I have forgotten the old one, and nothing is pending."}, nil
+		return contract.Step{Reply: words.Say(language, chat.Text(chat.LineNew))}, nil
 	}
 	if len(in.Results) == 0 {
 		if err := a.Transcript.Record(ctx, m); err != nil {
 			return contract.Step{}, fmt.Errorf("keep the message: %w", err)
 		}
 	}
+	if command != chat.CommandNone {
+		reply, err := a.command(ctx, in.Turn, command)
+		return contract.Step{Reply: reply}, err
+	}
 	history, err := a.Transcript.History(ctx, m)
 	if err != nil {
 		return contract.Step{}, fmt.Errorf("read the conversation: %w", err)
 	}
-	step, err := a.Agent.Next(ctx, agent.Turn{Message: m, History: history, Results: in.Results})
+	step, err := a.Agent.Next(ctx, agent.Turn{Message: m, History: history, Results: in.Results, Language: language})
 	if err != nil {
 		return contract.Step{}, fmt.Errorf("ask the agent: %w", err)
 	}
@@ -42,18 +48,22 @@ func (a *Activities) Step(ctx context.Context, in contract.StepInput) (contract.
 // Reply sends the agent's answer with everything that lies in outbound/{uuid}/; that folder goes
 // only after the platform has all of it, and only where the connector deletes (CONTRACT §6).
 func (a *Activities) Reply(ctx context.Context, in contract.ReplyInput) (contract.TurnResult, error) {
-	m := in.Turn.Message
+	m, language := in.Turn.Message, a.spoken(in.Turn)
+	text := in.Text
+	if !in.Line.Empty() {
+		text = words.Say(language, in.Line)
+	}
 	outbound := a.Attachments.Outbound(m.UUID)
 	files, err := outbound.List(ctx)
 	if err != nil {
 		return contract.TurnResult{}, fmt.Errorf("list the files of the reply: %w", err)
 	}
-	result := contract.TurnResult{Text: in.Text, Files: files}
+	result := contract.TurnResult{Text: text, Files: files}
 	sender, ok := a.Senders[m.Thread.Connector]
 	if !ok {
 		return contract.TurnResult{}, finalError(fmt.Sprintf("the connector %q is not configured here", m.Thread.Connector))
 	}
-	reply := chat.Reply{Thread: m.Thread, To: m.Ref, UUID: m.UUID, Text: in.Text, Files: files}
+	reply := chat.Reply{Thread: m.Thread, To: m.Ref, UUID: m.UUID, Text: text, Files: files, Language: language}
 	sent := remembered(ctx)
 	defer beating(ctx, sent.sent)()
 	if err := sender.Reply(ctx, reply, sent); err != nil {
@@ -64,11 +74,16 @@ func (a *Activities) Reply(ctx context.Context, in contract.ReplyInput) (contrac
 			return contract.TurnResult{}, fmt.Errorf("clear the files that were sent: %w", err)
 		}
 	}
-	if err := a.Transcript.Close(ctx, m, in.Results, in.Text); err != nil {
+	if err := a.Transcript.Close(ctx, m, in.Results, text); err != nil {
 		a.Logger.Warn("the transcript misses a reply", "uuid", m.UUID, "error", err)
 	}
-	a.Publish("reply", "", m.Thread, in.Text)
+	a.Publish("reply", "", m.Thread, text)
 	return result, nil
+}
+
+// spoken is the language of a turn's own words.
+func (a *Activities) spoken(in contract.Turn) string {
+	return a.Languages.Of(in.Message.From, in.Message.Thread, in.Language)
 }
 
 // Listen runs one poller; the heartbeat carries the offset over to whoever takes over.

@@ -20,6 +20,8 @@ type Turn struct {
 	History []Exchange
 	// Results are the calls of this turn so far and how they ended. Texts of people in it are data.
 	Results []contract.ToolResult
+	// Language in which the person is spoken to, one of package words.
+	Language string
 }
 
 // Exchange is one earlier message and its answer.

@@ -166,21 +166,30 @@ func genericPrompt(op tool.Operation) string {
 	if err != nil {
 		names = nil // refused at registration
 	}
-	var b strings.Builder
-	b.WriteString("Run " + op.Name)
-	shown := 0
+	var shown []string
 	for _, name := range names {
-		piece := " " + name + ": {" + name + "}"
-		if shown > 0 {
-			piece = "," + piece
-		} else {
-			piece = " with" + piece
+		more := append(slices.Clip(shown), name+": {"+name+"}")
+		if _, err := tool.ParseTemplate(generic(op.Name, more)); err == nil {
+			shown = more
 		}
-		if _, err := tool.ParseTemplate(b.String() + piece + "?"); err != nil {
-			continue
-		}
-		b.WriteString(piece)
-		shown++
 	}
-	return b.String() + "?"
+	return generic(op.Name, shown)
+}
+
+func generic(name string, parameters []string) string {
+	if len(parameters) == 0 {
+		return "Run " + name + "?"
+	}
+	return "Run " + name + " with " + strings.Join(parameters, ", ") + "?"
+}
+
+// Generic tells whether an operation's prompt is the one that Apply made because its author wrote
+// none, and returns the template of the parameters in it ("path: {path}, disk: {disk}", empty for
+// none): what it takes to ask in another language.
+func Generic(op tool.Operation) (parameters string, made bool) {
+	if op.Prompt == "" || op.Prompt != genericPrompt(op) {
+		return "", false
+	}
+	inner := strings.TrimSuffix(strings.TrimPrefix(op.Prompt, "Run "+op.Name), "?")
+	return strings.TrimPrefix(inner, " with "), true
 }

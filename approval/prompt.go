@@ -23,7 +23,8 @@ const (
 	cutMark = 25
 )
 
-// Question returns what a person reads, exactly as in CONTRACT §3.
+// Question returns what a person reads in English, exactly as in CONTRACT §3; package words has the
+// other languages.
 func Question(prompt string) string {
 	return "⚠️ " + prompt + " Reply 'Yes' to confirm."
 }
@@ -37,6 +38,13 @@ func Question(prompt string) string {
 // parameter that is not there are shown as "". The result is one line without
 // control or format characters, at most MaxPrompt characters.
 func Render(op tool.Operation, parameters json.RawMessage) (string, error) {
+	return RenderIn("", op, parameters)
+}
+
+// RenderIn is Render with the operation's words in a language, in English where it has none in it.
+// The values are the same in all languages. What a person reads around it is chat.LineQuestion.
+func RenderIn(language string, op tool.Operation, parameters json.RawMessage) (string, error) {
+	op = op.In(language)
 	call, err := readParameters(parameters)
 	if err != nil {
 		return "", fmt.Errorf("prompt of %s: %w", op.Name, err)

@@ -32,6 +32,8 @@ type Person struct {
 	Owner   bool   `json:"owner,omitempty"`
 	// Bot is set for bots, agents and channels: they never count.
 	Bot bool `json:"bot,omitempty"`
+	// Language is the one in the configuration, as BCP 47 writes it; empty for none.
+	Language string `json:"language,omitempty"`
 }
 
 // Key identifies a person across channels: the configured name, or the platform's id.
@@ -162,10 +164,13 @@ type Verdict struct {
 	Decision *Decision `json:"decision,omitempty"`
 	// Reason why it closed or was refused ("timeout", "superseded", ...).
 	Reason string `json:"reason,omitempty"`
+	// Why says the same to a person, where the standing alone would not do.
+	Why Line `json:"why,omitzero"`
 }
 
 // Button is one answer offered under a card.
 type Button struct {
+	// Label is filled in by who sends the card, in the card's language, where it is empty.
 	Label  string `json:"label"`
 	Action Action `json:"action"`
 }
@@ -183,6 +188,8 @@ type Card struct {
 	Expires time.Time `json:"expires,omitzero"`
 	// ReplyTo is Message.Ref of the message that led to the question; empty for none.
 	ReplyTo string `json:"reply_to,omitempty"`
+	// Language of the texts, which what a connector adds should have too; empty for English.
+	Language string `json:"language,omitempty"`
 }
 
 // Receipt is a platform's word that it has a message.
@@ -200,4 +207,6 @@ type Reply struct {
 	UUID  string `json:"uuid"`
 	Text  string `json:"text"`
 	Files []File `json:"files,omitempty"`
+	// Language of the text, which what a connector adds should have too; empty for English.
+	Language string `json:"language,omitempty"`
 }

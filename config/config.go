@@ -27,7 +27,12 @@ type Config struct {
 	// WebhookRateLimit is in messages a minute; 0 means no limit.
 	WebhookRateLimit int `koanf:"webhook_rate_limit" env:"LARACLAW_WEBHOOK_RATE_LIMIT" default:"20"`
 
-	People []Person `koanf:"people"`
+	// Language is spoken to all whose own is not known (BCP 47); there is a catalog for it.
+	Language string   `koanf:"language" default:"en"`
+	People   []Person `koanf:"people"`
+	// Conversations are settings by connector:thread_key; the key of a group or channel counts for
+	// all topics and threads in it.
+	Conversations map[string]Conversation `koanf:"conversations"`
 	// Disks are names and their URLs; "local" is always there. An URL may hold
 	// credentials and is not for logs.
 	Disks map[string]string `koanf:"disks"`
@@ -41,6 +46,7 @@ type Config struct {
 	Telegram Telegram `koanf:"telegram"`
 	Slack    Slack    `koanf:"slack"`
 	Email    Email    `koanf:"email"`
+	OIDC     OIDC     `koanf:"oidc"`
 	Redis    Redis    `koanf:"redis"`
 	Temporal Temporal `koanf:"temporal"`
 
@@ -70,6 +76,12 @@ const (
 	ModeEvents  = "events"  // slack
 	ModeSocket  = "socket"  // slack
 )
+
+// Conversation is what is set for one conversation.
+type Conversation struct {
+	// Language is spoken there to all whose own is not known.
+	Language string `koanf:"language"`
+}
 
 // HTTP is the gateway's server.
 type HTTP struct {
@@ -126,8 +138,24 @@ type Email struct {
 	// PlusAddress puts that token into Reply-To (bot+token@…) too; false where the
 	// mail server does not deliver such addresses.
 	PlusAddress bool `koanf:"plus_address" default:"true"`
-	IMAP        IMAP `koanf:"imap"`
-	SMTP        SMTP `koanf:"smtp"`
+	// DNS is the server that is asked about senders' domains, an address with or without a
+	// port; empty means the system's.
+	DNS   string     `koanf:"dns"`
+	IMAP  IMAP       `koanf:"imap"`
+	SMTP  SMTP       `koanf:"smtp"`
+	OAuth EmailOAuth `koanf:"oauth"`
+}
+
+// EmailOAuth signs in to IMAP and SMTP where these have a username and no password (RFC 7628).
+type EmailOAuth struct {
+	// TokenURL is asked for tokens: with RefreshToken, or without one for the client itself.
+	TokenURL     string   `koanf:"token_url"`
+	ClientID     string   `koanf:"client_id"`
+	ClientSecret Secret   `koanf:"client_secret"`
+	RefreshToken Secret   `koanf:"refresh_token"`
+	Scopes       []string `koanf:"scopes"`
+	// AccessToken is a fixed one, used where there is no TokenURL.
+	AccessToken Secret `koanf:"access_token"`
 }
 
 // IMAP is the server that mail is read from.
@@ -151,6 +179,20 @@ type SMTP struct {
 	Password    Secret `koanf:"password" env:"LARACLAW_SMTP_PASSWORD"`
 	FromAddress string `koanf:"from_address" env:"LARACLAW_SMTP_FROM_ADDRESS"`
 	FromName    string `koanf:"from_name" env:"LARACLAW_SMTP_FROM_NAME"`
+}
+
+// OIDC is the OpenID provider by which people sign in on the page, besides their tokens; off
+// without an issuer. It sends browsers back to {public_url}/signin/oidc/callback.
+type OIDC struct {
+	// Issuer is the provider's address, written as the provider writes it.
+	Issuer       string `koanf:"issuer"`
+	ClientID     string `koanf:"client_id"`
+	ClientSecret Secret `koanf:"client_secret"`
+	// Scopes are asked for besides openid.
+	Scopes []string `koanf:"scopes" default:"openid,email"`
+	// Claim holds the address that people[].email is compared with. Where it is email, the provider
+	// must say email_verified; with sub, only people[].oidc counts.
+	Claim string `koanf:"claim" default:"email"`
 }
 
 // Redis is the server of the key contract (CONTRACT §5).

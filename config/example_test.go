@@ -45,6 +45,7 @@ func TestExampleFileHoldsEveryKey(t *testing.T) {
 		}
 	}
 	requireEveryField(t, "people", c.People[0], c.People[1])
+	requireEveryField(t, "conversations", c.Conversations["telegram:-100123"])
 	requireEveryField(t, "policy", c.Policy["file_manager.delete"])
 	requireEveryField(t, "approvers", *c.Policy["file_manager.delete"].Approvers)
 }

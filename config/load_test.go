@@ -96,14 +96,14 @@ telegram: {token: "7:from-file", mode: polling}
 func TestEveryKeyIsAVariable(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{
-		"people": `[{name: ada, tokens: []}]`, "policy": "{}", "scope": "{}", "disks": "{local: mem://}",
+		"people": `[{name: ada, tokens: []}]`, "policy": "{}", "scope": "{}", "conversations": "{}", "language": "es", "disks": "{local: mem://}",
 		"http.addr": ":9", "public_url": "https://x.test/", "unsupported": "deny", "stacking": "queue", "examples": "true",
 		"confirm_timeout": "7s", "handoff_timeout": "7", "approval_route": "web:s1",
 		"attachments.disk": "local", "allowed_disks": "local",
 		"telegram.mode": "polling", "telegram.api_url": "http://x.test", "slack.mode": "socket",
 		"slack.api_url": "http://x.test", "slack.enabled": "off", "telegram.enabled": "no", "email.enabled": "0",
 		"email.verify_sender_dkim_and_spf": "false", "email.plus_address": "no", "email.imap.encryption": "none", "email.smtp.encryption": "ssl",
-		"email.smtp.from_address": "bot@x.test", "redis.url": "rediss://x.test",
+		"email.smtp.from_address": "bot@x.test", "email.dns": "192.0.2.53", "email.oauth.token_url": "https://x.test", "redis.url": "rediss://x.test", "oidc.issuer": "https://x.test",
 	}
 	names := map[string]bool{}
 	for i, key := range config.Keys() {
@@ -115,7 +115,8 @@ func TestEveryKeyIsAVariable(t *testing.T) {
 				value = string(rune('1' + i%9))
 			}
 			// Enough around it for the value to be accepted.
-			c, err := load("slack: {signing_secret: s, enabled: false}\nemail: {enabled: false}", map[string]string{name: value})
+			c, err := load("slack: {signing_secret: s, enabled: false}\nemail: {enabled: false}\n"+
+				"oidc: {client_id: c, client_secret: s}\npublic_url: https://x.test\ntelegram: {mode: polling}", map[string]string{name: value})
 			require.NoError(t, err, name)
 			require.Equal(t, name, c.Source(key.Path))
 		}

@@ -1,10 +1,12 @@
 package config
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/words"
 )
 
 // Role is what a token lets its holder do (CONTRACT §8, §9).
@@ -27,12 +29,16 @@ type Person struct {
 	Owner bool   `koanf:"owner"`
 	// Role of the person's tokens, approver where it is empty; owners are RoleOwner.
 	Role Role `koanf:"role"`
+	// Language in which the person is spoken to (BCP 47); empty for the conversation's.
+	Language string `koanf:"language"`
 	// Telegram are numeric user ids.
 	Telegram []int64 `koanf:"telegram"`
 	// Slack are team/user.
 	Slack []string `koanf:"slack"`
 	// Email are addresses, lower case once loaded.
 	Email []string `koanf:"email"`
+	// OIDC are subjects (sub) at the OpenID provider, as it writes them.
+	OIDC []string `koanf:"oidc"`
 	// Tokens are "sha256:" and 64 hexadecimal digits, lower case once loaded.
 	Tokens []string `koanf:"tokens"`
 }
@@ -66,7 +72,7 @@ func (p Person) ids() []string {
 }
 
 func (p Person) as(id string) chat.Person {
-	return chat.Person{ID: id, Name: p.Name, Owner: p.Owner, Bot: p.role() == RoleAgent}
+	return chat.Person{ID: id, Name: p.Name, Owner: p.Owner, Bot: p.role() == RoleAgent, Language: p.Language}
 }
 
 // Person returns who has this platform id ("telegram:1001", "slack:T01/U01",
@@ -74,7 +80,7 @@ func (p Person) as(id string) chat.Person {
 func (c *Config) Person(platformID string) chat.Person {
 	connector, rest, _ := strings.Cut(platformID, ":")
 	if connector == chat.Email {
-		platformID = chat.Email + ":" + strings.ToLower(rest)
+		platformID = chat.Email + ":" + asciiLower(rest)
 	}
 	for _, person := range c.People {
 		for _, id := range person.ids() {
@@ -101,6 +107,42 @@ func (c *Config) Token(sha256hex string) (chat.Person, Role, bool) {
 		}
 	}
 	return chat.Person{}, "", false
+}
+
+// Account returns whose account at the OpenID provider this is: by its subject, else by its
+// address, which is empty where the provider did not prove it.
+func (c *Config) Account(subject, mail string) (chat.Person, Role, bool) {
+	for _, person := range c.People {
+		if subject != "" && slices.Contains(person.OIDC, subject) {
+			return person.as(chat.Web + ":" + person.Name), person.role(), true
+		}
+	}
+	for _, person := range c.People {
+		if mail != "" && slices.Contains(person.Email, asciiLower(mail)) {
+			return person.as(chat.Web + ":" + person.Name), person.role(), true
+		}
+	}
+	return chat.Person{}, "", false
+}
+
+// asciiLower leaves other letters alone: strings.ToLower makes a K of the Kelvin sign, and with it
+// one person of two.
+func asciiLower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + ('a' - 'A')
+		}
+		return r
+	}, s)
+}
+
+// Choice says in which language people are spoken to.
+func (c *Config) Choice() words.Choice {
+	choice := words.Choice{Default: c.Language, Conversations: map[string]string{}}
+	for thread, conversation := range c.Conversations {
+		choice.Conversations[thread] = conversation.Language
+	}
+	return choice
 }
 
 // FirstOwner returns the first owner in the list, to whom a new gateway's token belongs.

@@ -16,6 +16,7 @@ people:
     telegram: [1001, "1002"]
     slack: T01/U01
     email: [Ada@Example.Test]
+    oidc: ["Sub-1"]
     tokens: [sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08]
   - name: bob
     telegram: [2002]
@@ -71,6 +72,45 @@ func TestToken(t *testing.T) {
 		require.False(t, ok)
 		require.Empty(t, role)
 	}
+}
+
+func TestAccount(t *testing.T) {
+	t.Parallel()
+	c, err := load(people+"  - name: kim\n    role: agent\n    email: [kim@example.test]\n", nil)
+	require.NoError(t, err)
+	for account, want := range map[[2]string]string{
+		{"Sub-1", ""}: "ada owner", {"Sub-1", "kim@example.test"}: "ada owner", // the subject comes first
+		{"9", "ADA@example.test"}: "ada owner", {"9", "kim@example.test"}: "kim agent",
+		{"9", "\u212Aim@example.test"}: " ", // a Kelvin sign is no K
+		{"sub-1", ""}:                  " ", {"", ""}: " ", {"9", "eve@example.test"}: " ", {"ada", "ada"}: " ",
+	} {
+		person, role, ok := c.Account(account[0], account[1])
+		require.Equal(t, want, person.Name+" "+string(role), account)
+		require.Equal(t, want != " ", ok, account)
+	}
+}
+
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	c, err := load(`
+language: es
+people:
+  - {name: ada, telegram: [1001], language: de-AT, tokens: ["sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"]}
+  - {name: bob, telegram: [2002]}
+conversations:
+  telegram:-100123: {language: zh-cn}
+  slack:C01: {}
+`, nil)
+	require.NoError(t, err)
+	group, other := chat.Thread{Connector: "telegram", Key: "-100123:7"}, chat.Thread{Connector: "telegram", Key: "-1"}
+	ada, bob := c.Person("telegram:1001"), c.Person("telegram:2002")
+	byToken, _, _ := c.Token("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")
+	require.Equal(t, "de-AT", byToken.Language)
+	require.Equal(t, "de", c.Choice().Of(ada, group, ""))
+	require.Equal(t, "zh-CN", c.Choice().Of(bob, group, ""))
+	require.Equal(t, "es", c.Choice().Of(bob, other, ""))
+	require.Equal(t, "es", c.Choice().Of(bob, chat.Thread{Connector: "slack", Key: "C01"}, ""), "nothing is said there")
+	require.Equal(t, "en", config.Default().Choice().Of(chat.Person{}, group, ""))
 }
 
 func TestRoute(t *testing.T) {

@@ -60,8 +60,11 @@ func asking() []string {
 }
 
 // Route returns the conversation that approval_route names; ok is false where it is unset.
-func (c *Config) Route() (thread chat.Thread, ok bool) {
-	connector, key, found := strings.Cut(c.ApprovalRoute, ":")
+func (c *Config) Route() (route chat.Thread, ok bool) { return thread(c.ApprovalRoute) }
+
+// thread reads connector:thread_key.
+func thread(name string) (chat.Thread, bool) {
+	connector, key, found := strings.Cut(name, ":")
 	if !found || key == "" || !slices.Contains(connectors(), connector) {
 		return chat.Thread{}, false
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"net"
+	"net/netip"
 	"net/url"
 	"path"
 	"regexp"
@@ -20,6 +21,8 @@ func (c *Config) Validate() error {
 	c.validateTelegram(&found)
 	c.validateSlack(&found)
 	c.validateEmail(&found)
+	c.validateOIDC(&found)
+	c.validateLanguages(&found)
 	c.validatePeople(&found)
 	c.validateScope(&found)
 	c.validatePolicy(&found)
@@ -148,8 +151,13 @@ func (c *Config) validateEmail(found *problems) {
 	if c.Email.SMTP.FromAddress != "" && !isAddress(c.Email.SMTP.FromAddress) {
 		found.add("email.smtp.from_address", "%q is not an address; write e.g. bot@example.test", c.Email.SMTP.FromAddress)
 	}
+	found.oneURL("email.oauth.token_url", c.Email.OAuth.TokenURL, true)
+	found.server("email.dns", c.Email.DNS)
 	if !c.Email.Enabled {
 		return
+	}
+	if c.Email.OAuth.TokenURL != "" {
+		found.needed("email.oauth.client_id", c.Email.OAuth.ClientID, "email.oauth.token_url")
 	}
 	found.needed("email.imap.host", c.Email.IMAP.Host, "email.enabled: true")
 	found.needed("email.imap.username", c.Email.IMAP.Username, "email.enabled: true")
@@ -158,6 +166,24 @@ func (c *Config) validateEmail(found *problems) {
 	if secret := c.Email.TokenSecret.Reveal(); secret != "" && len(secret) < 16 {
 		found.add("email.token_secret", "is too short; openssl rand -hex 32 makes one")
 	}
+}
+
+func (c *Config) validateOIDC(found *problems) {
+	found.oneURL("oidc.issuer", c.OIDC.Issuer, true)
+	if c.OIDC.Issuer == "" {
+		return
+	}
+	if issuer, err := url.Parse(c.OIDC.Issuer); err == nil && issuer.Scheme == "http" && !isLoopback(issuer.Hostname()) {
+		found.add("oidc.issuer", "is not https; anybody on the way could sign in as anybody")
+	}
+	found.needed("oidc.client_id", c.OIDC.ClientID, "oidc.issuer")
+	found.needed("oidc.client_secret", c.OIDC.ClientSecret.Reveal(), "oidc.issuer")
+	found.needed("oidc.claim", c.OIDC.Claim, "oidc.issuer")
+	found.needed("public_url", c.PublicURL, "oidc.issuer, whose provider sends browsers back there")
+}
+
+func isLoopback(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 func (p *problems) needed(key, value, by string) {
@@ -181,6 +207,17 @@ func (p *problems) positive(key string, value time.Duration) {
 func (p *problems) port(key string, value int) {
 	if value < 0 || value > 65535 {
 		p.add(key, "%d is not a port; write 1 to 65535, or 0 for a free one", value)
+	}
+}
+
+// server is an IP address, with or without a port; empty is fine.
+func (p *problems) server(key, value string) {
+	host, _, err := net.SplitHostPort(value)
+	if err != nil {
+		host = strings.Trim(value, "[]")
+	}
+	if _, err := netip.ParseAddr(host); err != nil && value != "" {
+		p.add(key, "%q is no address; write e.g. 192.0.2.53 or 192.0.2.53:5353", value)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/countersignhq/countersign/words"
 )
 
 var (
@@ -25,9 +27,17 @@ func (c *Config) validatePeople(found *problems) {
 		// "Ada" and "ada" would be two people for a quorum, and one for a reader.
 		found.unique(names, key+".name", strings.ToLower(person.Name), fmt.Sprintf("%q", person.Name))
 		found.role(key+".role", person)
+		found.language(key+".language", person.Language)
 		found.telegram(key+".telegram", person.Telegram)
 		found.each(key+".slack", person.Slack, slackID.MatchString, "is not team/user; write e.g. T01/U01")
 		found.each(key+".email", person.Email, isAddress, "is not an address; write e.g. ada@example.test")
+		for j, subject := range person.OIDC {
+			at := fmt.Sprintf("%s.oidc[%d]", key, j)
+			if strings.TrimSpace(subject) != subject || subject == "" {
+				found.add(at, "is empty or has blanks around it; write the subject as the provider does")
+			}
+			found.unique(ids, at, "oidc:"+subject, fmt.Sprintf("%q", subject))
+		}
 		for j, token := range person.Tokens {
 			at := fmt.Sprintf("%s.tokens[%d]", key, j)
 			// Whoever wrote the token itself here must not find it in a log.
@@ -39,6 +49,24 @@ func (c *Config) validatePeople(found *problems) {
 		for _, id := range person.ids() {
 			found.unique(ids, key, id, fmt.Sprintf("%q", id))
 		}
+	}
+}
+
+func (c *Config) validateLanguages(found *problems) {
+	found.language("language", c.Language)
+	for _, name := range slices.Sorted(maps.Keys(c.Conversations)) {
+		key := "conversations[" + name + "]"
+		if _, ok := thread(name); !ok {
+			found.add(key, "is not connector:thread_key; write e.g. telegram:-100123 (connectors: %s)", strings.Join(connectors(), ", "))
+		}
+		found.language(key+".language", c.Conversations[name].Language)
+	}
+}
+
+// language wants one that there is a catalog for; none is none.
+func (p *problems) language(key, name string) {
+	if _, ok := words.Match(name); name != "" && !ok {
+		p.add(key, "%q is not spoken here; write one of %s", name, strings.Join(words.Languages(), ", "))
 	}
 }
 

@@ -62,6 +62,18 @@ func TestProblemsNameTheKeyAndWhatToDo(t *testing.T) {
 		{"role", "people: [{name: a, role: owner}]", `people[0].role (COUNTERSIGN_PEOPLE): "owner" is not known; write approver or agent (an owner is owner: true)`},
 		{"owner and agent", "people: [{name: a, owner: true, role: agent}]", "an owner cannot be an agent"},
 		{"people is no list", "people: {name: a}", "people (COUNTERSIGN_PEOPLE): "},
+		{"language", "language: klingon", `language (COUNTERSIGN_LANGUAGE): "klingon" is not spoken here; write one of en, de, es, zh-CN`},
+		{"a person's language", "people: [{name: a, language: fr}]", `people[0].language (COUNTERSIGN_PEOPLE): "fr" is not spoken here`},
+		{"a conversation's language", "conversations: {'telegram:-1': {language: fr}}", `conversations[telegram:-1].language (COUNTERSIGN_CONVERSATIONS): "fr" is not spoken here`},
+		{"a conversation nowhere", "conversations: {'-1': {language: de}}", "conversations[-1] (COUNTERSIGN_CONVERSATIONS): is not connector:thread_key"},
+		{"issuer", "oidc: {issuer: login.example.test}", "oidc.issuer (COUNTERSIGN_OIDC_ISSUER): is not a web address"},
+		{"issuer without TLS", "oidc: {issuer: 'http://login.example.test'}", "oidc.issuer (COUNTERSIGN_OIDC_ISSUER): is not https"},
+		{"issuer alone", "oidc: {issuer: 'https://login.example.test'}", "oidc.client_secret (COUNTERSIGN_OIDC_CLIENT_SECRET): is needed by oidc.issuer"},
+		{"issuer without page", "oidc: {issuer: 'http://127.0.0.1:9', client_id: a, client_secret: b}", "public_url (COUNTERSIGN_PUBLIC_URL): is needed by oidc.issuer"},
+		{"same subject", "people: [{name: a, oidc: ['1']}, {name: b, oidc: ['1']}]", `people[1].oidc[0] (COUNTERSIGN_PEOPLE): "1" is also at people[0].oidc[0]`},
+		{"subject with a blank", "people: [{name: a, oidc: [' 1']}]", "people[0].oidc[0] (COUNTERSIGN_PEOPLE): is empty or has blanks around it"},
+		{"mail's DNS", "email: {dns: ns.example.test}", `email.dns (COUNTERSIGN_EMAIL_DNS): "ns.example.test" is no address`},
+		{"mail's token", "email: {enabled: true, oauth: {token_url: 'https://x.test'}}", "email.oauth.client_id (COUNTERSIGN_EMAIL_OAUTH_CLIENT_ID): is needed by email.oauth.token_url"},
 		{"policy name", "policy: {delete: {}}", "policy[delete] (COUNTERSIGN_POLICY): is not tool.operation"},
 		{"policy confirm", "policy: {a.b: {confirm: never}}", `policy[a.b].confirm (COUNTERSIGN_POLICY): "never" is not known; write one of true, always, false`},
 		{"policy timeout", "policy: {a.b: {timeout: later}}", `policy[a.b].timeout (COUNTERSIGN_POLICY): "later" cannot be used`},
@@ -121,6 +133,9 @@ func TestProblemsHoldNoSecret(t *testing.T) {
 		secret,
 		"slack:\n  bot_token: " + secret + "\n signing_secret: x",
 		"telegram: " + secret,
+		"oidc: {client_secret: [" + secret + "]}",
+		"email: {oauth: {refresh_token: [" + secret + "], client_secret: {a: " + secret + "}}}",
+		"oidc: {issuer: 'https://u:" + secret + "%zz@host'}",
 	} {
 		_, err := load(file, nil)
 		require.Error(t, err, file)

@@ -27,10 +27,12 @@ type Asked struct {
 
 // CloseInput is what has to happen when a question ends; it may be repeated.
 type CloseInput struct {
-	Close      Close        `json:"close"`
-	Receipt    chat.Receipt `json:"receipt"`
-	Card       chat.Card    `json:"card"` // as it looks from now on
-	Attributes bool         `json:"attributes,omitempty"`
+	Close   Close        `json:"close"`
+	Receipt chat.Receipt `json:"receipt"`
+	Card    chat.Card    `json:"card"` // as it looks from now on
+	// Outcome says on the card what happened. Earlier versions wrote it into Card.Closed.
+	Outcome    chat.Line `json:"outcome,omitzero"`
+	Attributes bool      `json:"attributes,omitempty"`
 }
 
 // Closed is what of it was done: an edit that the platform put off is repeated on its own.
@@ -124,12 +126,17 @@ type ReplyInput struct {
 	Turn    Turn         `json:"turn"`
 	Text    string       `json:"text"`
 	Results []ToolResult `json:"results,omitempty"`
+	// Line is what the turn itself says, instead of Text.
+	Line chat.Line `json:"line,omitzero"`
 }
 
 // TellInput is one line to a person outside a turn.
 type TellInput struct {
 	Thread chat.Thread `json:"thread"`
-	Text   string      `json:"text"`
+	// Text is what earlier versions said, in English; now it is Line, in Language.
+	Text     string    `json:"text"`
+	Line     chat.Line `json:"line,omitzero"`
+	Language string    `json:"language,omitempty"`
 	// Key makes the line the same over retries.
 	Key string `json:"key"`
 }

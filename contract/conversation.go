@@ -29,6 +29,8 @@ type Talk struct {
 	Grants []Grant  `json:"grants,omitempty"`
 	// Albums are the uuids of albums of late that have had their turn: a straggler gets none.
 	Albums []string `json:"albums,omitempty"`
+	// Language is the one that was chosen here (`!language`); empty for none.
+	Language string `json:"language,omitempty"`
 }
 
 // Forwarded is a message that was handed to a question.
@@ -46,6 +48,7 @@ type Note struct {
 	Returned *Returned     `json:"returned,omitempty"`
 	TurnDone *TurnDone     `json:"turn_done,omitempty"`
 	Revoke   *Revoke       `json:"revoke,omitempty"`
+	Bounced  *Bounced      `json:"bounced,omitempty"`
 }
 
 // Grant is a standing "Always allow" (CONTRACT §2).
@@ -96,6 +99,15 @@ type Returned struct {
 	Messages   []string `json:"messages"`
 }
 
+// Bounced tells that a prompt which its platform had taken did not arrive after all.
+type Bounced struct {
+	EventID string `json:"event_id"`
+	// Ref is the prompt's Receipt.Ref.
+	Ref string `json:"ref"`
+	// Reason is the platform's, for the log.
+	Reason string `json:"reason,omitempty"`
+}
+
 // TurnDone tells a conversation that a turn has ended.
 type TurnDone struct {
 	UUID string `json:"uuid"`
@@ -111,6 +123,8 @@ type Revoke struct {
 type Turn struct {
 	Message    chat.Message `json:"message"`
 	Attributes bool         `json:"attributes,omitempty"`
+	// Language is what the conversation has chosen (`!language`); empty for none.
+	Language string `json:"language,omitempty"`
 }
 
 // TurnResult is what the person was answered.

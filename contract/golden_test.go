@@ -31,7 +31,7 @@ const golden = "testdata/contract.golden.json"
 // payloads are all types that a history records. TestEveryPayloadIsPinned finds those left out.
 var payloads = []any{
 	contract.Answer{}, contract.Approval{}, contract.AskInput{}, contract.Asked{}, contract.Box{},
-	contract.CheckInput{}, contract.Close{}, contract.CloseInput{}, contract.Closed{}, contract.Closing{},
+	contract.Bounced{}, contract.CheckInput{}, contract.Close{}, contract.CloseInput{}, contract.Closed{}, contract.Closing{},
 	contract.Forwarded{}, contract.Grant{}, contract.Handoff{}, contract.HandoffState{}, contract.Invocation{},
 	contract.ListedGrant{}, contract.Listen{}, contract.Note{}, contract.Open{}, contract.Pending{},
 	contract.Phase{}, contract.Plan{}, contract.Reply{}, contract.ReplyInput{}, contract.Result{},
@@ -171,6 +171,13 @@ func fill(t *testing.T, v reflect.Value, where string) {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(t, v.Elem(), where)
+	case reflect.Map:
+		key := reflect.New(v.Type().Key()).Elem()
+		fill(t, key, "name")
+		value := reflect.New(v.Type().Elem()).Elem()
+		fill(t, value, where+"[name]")
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fill(t, v.Index(0), where+"[0]")

@@ -25,6 +25,8 @@ type Invocation struct {
 	Turn bool `json:"turn,omitempty"`
 	// Attributes tells whether the search attributes are registered on this namespace.
 	Attributes bool `json:"attributes,omitempty"`
+	// Language is what the conversation has chosen (`!language`); empty for none.
+	Language string `json:"language,omitempty"`
 }
 
 // Call returns the invocation as tools see it.
@@ -51,8 +53,11 @@ type Plan struct {
 	Parameters json.RawMessage `json:"parameters,omitempty"` // canonical
 	Digest     string          `json:"digest,omitempty"`
 	// Thread is where the question is asked: the call's own, or the configured route.
-	Thread      chat.Thread    `json:"thread,omitzero"`
-	Prompt      string         `json:"prompt,omitempty"` // as sent
+	Thread chat.Thread `json:"thread,omitzero"`
+	// Language in which the people are spoken to, one of package words; empty for English.
+	Language string `json:"language,omitempty"`
+	// Prompt as sent, also that of a handoff.
+	Prompt      string         `json:"prompt,omitempty"`
 	OfferAlways bool           `json:"offer_always,omitempty"`
 	Approvers   tool.Approvers `json:"approvers,omitzero"`
 	Timeout     time.Duration  `json:"timeout,omitempty"`
@@ -71,7 +76,7 @@ type Plan struct {
 	RunTimeout time.Duration `json:"run_timeout,omitempty"`
 }
 
-// Handoff is the frozen declaration of a step that a person does.
+// Handoff is the frozen declaration of a step that a person does, in the plan's language.
 type Handoff struct {
 	Reason     string        `json:"reason"`
 	Steps      []tool.Step   `json:"steps"`
@@ -191,6 +196,7 @@ const (
 	WordWithdrawn  = "withdrawn"
 	WordGo         = "go"        // the question's turn has come (queue)
 	WordConfirmed  = "confirmed" // everything received before is in Replies
+	WordBounced    = "bounced"   // the prompt Ref did not arrive
 )
 
 // Word is the conversation's signal to an invocation.
@@ -199,4 +205,6 @@ type Word struct {
 	// By names the person or the invocation behind it.
 	By      string  `json:"by,omitempty"`
 	Replies []Reply `json:"replies,omitempty"`
+	// Ref is the prompt that bounced.
+	Ref string `json:"ref,omitempty"`
 }

@@ -71,6 +71,11 @@ func (d *Dispatcher) Known(ctx context.Context, invocation string) (bool, error)
 	return err == nil, err
 }
 
+// Bounced tells a conversation that a prompt did not arrive although its platform had taken it.
+func (d *Dispatcher) Bounced(ctx context.Context, t chat.Thread, b contract.Bounced) error {
+	return unreachable(d.Note(ctx, t, d.attributes.Load(), contract.Note{Bounced: &b}))
+}
+
 // Heartbeat records a phase of an activity and returns only once Temporal has it.
 func (d *Dispatcher) Heartbeat(ctx context.Context, taskToken []byte, phase contract.Phase) error {
 	return d.Client.RecordActivityHeartbeat(ctx, taskToken, phase)

@@ -53,6 +53,7 @@ func (c *checker) check() {
 	}
 	c.checkSchema()
 	c.checkPrompts()
+	c.checkTranslations()
 	if op.Handoff != nil {
 		c.checkHandoff()
 		return

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -51,6 +52,10 @@ type Operation struct {
 	// Prompts are questions for other shapes of the same call; the first whose
 	// When is among the call's parameters is used instead of Prompt.
 	Prompts []PromptVariant
+	// Translations are the words above, and the handoff's, in other languages, by their
+	// names in BCP 47 ("de", "zh-CN"). Each has all of them; a person whose language is not
+	// there reads the English ones.
+	Translations map[string]Translation
 
 	// Approvers says who may answer; the zero value is the thread.
 	Approvers Approvers
@@ -82,6 +87,48 @@ type PromptVariant struct {
 	Template string
 	// Count, if set, is a list parameter whose length is the placeholder {count}.
 	Count string
+}
+
+// Translation is what an operation says to a person, in another language.
+type Translation struct {
+	// Prompt is Operation.Prompt, with the same placeholders.
+	Prompt string
+	// Prompts are the templates of Operation.Prompts, by PromptVariant.When.
+	Prompts map[string]string
+	// Reason, Steps and Expect are the handoff's: Handoff.Reason, the texts of its steps in
+	// their order, Expect.Desc.
+	Reason string
+	Steps  []string
+	Expect string
+}
+
+// In returns the operation with its words in a language; as it is where there is no translation.
+func (o Operation) In(language string) Operation {
+	t, ok := o.Translations[language]
+	if !ok {
+		return o
+	}
+	o.Prompt = t.Prompt
+	o.Prompts = slices.Clone(o.Prompts)
+	for i, variant := range o.Prompts {
+		o.Prompts[i].Template = t.Prompts[variant.When]
+	}
+	if o.Handoff == nil {
+		return o
+	}
+	handoff := *o.Handoff // the declaration's own stays as it is
+	handoff.Reason = t.Reason
+	handoff.Steps = slices.Clone(handoff.Steps)
+	for i, text := range t.Steps[:min(len(t.Steps), len(handoff.Steps))] {
+		handoff.Steps[i].Text = text
+	}
+	if handoff.Expect != nil {
+		expect := *handoff.Expect
+		expect.Desc = t.Expect
+		handoff.Expect = &expect
+	}
+	o.Handoff = &handoff
+	return o
 }
 
 // Who names a policy about who may answer a question.

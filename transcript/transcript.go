@@ -48,7 +48,7 @@ func (s *Store) Record(ctx context.Context, m chat.Message) error {
 
 // Close adds what was done and answered.
 func (s *Store) Close(ctx context.Context, m chat.Message, results []contract.ToolResult, reply string) error {
-	if chat.StartsAfresh(m.Text) {
+	if command, _ := chat.ReadCommand(m.Text); command == chat.CommandNew {
 		return nil
 	}
 	return s.put(ctx, m, agent.Exchange{Message: m, Results: results, Reply: reply})

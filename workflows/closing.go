@@ -19,12 +19,16 @@ func (q *question) closing(ctx workflow.Context) *contract.CloseInput {
 	in := contract.CloseInput{
 		Close:      contract.Close{Invocation: q.of.in.ID, Consumed: q.consumed, Grant: q.grant(ctx)},
 		Card:       q.card,
+		Outcome:    q.outcome(),
 		Attributes: q.of.in.Attributes,
 	}
-	in.Card.Closed, in.Card.Buttons = q.outcome(), nil
+	in.Card.Buttons = nil
 	if q.asked != nil {
 		in.Receipt = q.asked.Receipt
 		in.Close.Ref = in.Receipt.Ref
+	}
+	if q.status == string(approval.ReasonUndeliverable) {
+		in.Receipt = chat.Receipt{} // nobody has a card; a mail about it would come back too
 	}
 	return &in
 }
@@ -37,7 +41,7 @@ func (q *question) close(ctx workflow.Context) {
 	}
 	in := q.closing(ctx)
 	if q.closed == nil {
-		done, err := closeActivity.do(ctx, bookkeeping("Close the question: "+q.outcome()), *in)
+		done, err := closeActivity.do(ctx, bookkeeping("Close the question: "+q.ending()), *in)
 		if err != nil {
 			workflow.GetLogger(ctx).Error("the question could not be closed", "error", err)
 			return
@@ -67,31 +71,50 @@ func (q *question) grant(ctx workflow.Context) *contract.Grant {
 }
 
 // outcome says in one line, on the card, what happened and by whom.
-func (q *question) outcome() string {
-	by := func(verb string) string {
-		return fmt.Sprintf("%s by %s at %s.", verb, named(q.decision.By), clockTime(q.decision.At))
-	}
+func (q *question) outcome() chat.Line {
 	switch q.status {
 	case statusCompleted:
-		return "✅ Done. " + q.step.how()
+		return q.step.how()
 	case statusCancelled:
-		return "❌ " + by("Cancelled") + " The step did not happen."
+		return q.decided(chat.LineCancelled)
 	case statusApproved:
 		if q.decision.Decision == chat.AllowAlways {
-			return "✅ " + by("Always allowed in this conversation")
+			return q.decided(chat.LineAlways)
 		}
-		return "✅ " + by("Approved")
+		return q.decided(chat.LineApproved)
 	case statusDenied:
-		return "❌ " + by("Denied") + " It was not run."
+		return q.decided(chat.LineDenied)
 	case string(approval.ReasonTimeout):
-		return "⌛ No answer until " + clockTime(q.deadline) + ". It was not run."
+		return chat.Text(chat.LineTimeout, "at", clockTime(q.deadline))
 	case string(approval.ReasonSuperseded):
-		return "↪️ Replaced by a newer question. It was not run."
+		return chat.Text(chat.LineSuperseded)
 	case string(approval.ReasonUndeliverable):
-		return "⚠️ The question could not be delivered. It was not run."
+		return chat.Text(chat.LineUndeliverable)
 	default:
-		return "↩️ Withdrawn. It was not run."
+		return chat.Text(chat.LineWithdrawn)
 	}
+}
+
+// decided is a line about the person who decided, and when.
+func (q *question) decided(id string) chat.Line {
+	return by(chat.Text(id, "at", clockTime(q.decision.At)), q.decision.By, chat.LineProgramBy)
+}
+
+// by puts a name into a line; an answer without an identity is another program's.
+func by(line chat.Line, key, program string) chat.Line {
+	if key == "" {
+		return line.With("by", program)
+	}
+	line.Args["by"] = approval.Escape(key)
+	return line
+}
+
+// ending says for Temporal's Web UI, in English, how the question ended.
+func (q *question) ending() string {
+	if q.decision == nil {
+		return q.status + "."
+	}
+	return fmt.Sprintf("%s by %s at %s.", q.status, named(q.decision.By), clockTime(q.decision.At))
 }
 
 func named(key string) string {

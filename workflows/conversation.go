@@ -8,6 +8,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
 )
 
@@ -103,6 +104,8 @@ func (c *conversation) take(ctx workflow.Context, note contract.Note) {
 		c.unanswered(ctx, note.Returned.Messages)
 	case note.TurnDone != nil && note.TurnDone.UUID == c.Turn:
 		c.Turn = ""
+	case note.Bounced != nil:
+		c.bounced(ctx, *note.Bounced)
 	case note.Revoke != nil:
 		c.Grants = slices.DeleteFunc(c.Grants, func(g contract.Grant) bool { return g.ID == note.Revoke.Grant })
 	}
@@ -123,18 +126,9 @@ func (c *conversation) startTurn(ctx workflow.Context) {
 	m := c.Queue[0]
 	c.Queue = slices.Delete(c.Queue, 0, 1)
 	c.remember(m)
-	in := contract.Turn{Message: m, Attributes: c.Attributes}
 	free, _ := workflow.NewDisconnectedContext(ctx)
-	child := workflow.WithChildOptions(free, workflow.ChildWorkflowOptions{
-		WorkflowID:            contract.TurnID(m.UUID),
-		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
-		// It outlives this run, which may continue as new while a person is thinking.
-		ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_ABANDON,
-		StaticSummary:         fmt.Sprintf("Answers %s in %s", m.From.Label(), c.Thread),
-		TypedSearchAttributes: contract.ThreadAttributes(c.Thread, c.Attributes),
-	})
-	future := workflow.ExecuteChildWorkflow(child, contract.WorkflowTurn, in)
-	if err := future.GetChildWorkflowExecution().Get(free, nil); err != nil {
+	future, err := c.turn(free, m)
+	if err != nil {
 		workflow.GetLogger(ctx).Error("the turn could not be started", "uuid", m.UUID, "error", err)
 		return
 	}
@@ -146,6 +140,22 @@ func (c *conversation) startTurn(ctx workflow.Context) {
 			c.Turn = ""
 		}
 	})
+}
+
+// turn starts the Turn that answers a message, and returns when it is started.
+func (c *conversation) turn(ctx workflow.Context, m chat.Message) (workflow.ChildWorkflowFuture, error) {
+	in := contract.Turn{Message: m, Attributes: c.Attributes, Language: c.Language}
+	free, _ := workflow.NewDisconnectedContext(ctx)
+	child := workflow.WithChildOptions(free, workflow.ChildWorkflowOptions{
+		WorkflowID:            contract.TurnID(m.UUID),
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+		// It outlives this run, which may continue as new while a person is thinking.
+		ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_ABANDON,
+		StaticSummary:         fmt.Sprintf("Answers %s in %s", m.From.Label(), c.Thread),
+		TypedSearchAttributes: contract.ThreadAttributes(c.Thread, c.Attributes),
+	})
+	future := workflow.ExecuteChildWorkflow(child, contract.WorkflowTurn, in)
+	return future, future.GetChildWorkflowExecution().Get(free, nil)
 }
 
 // seen tells whether this event was handled before, and remembers it.

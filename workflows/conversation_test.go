@@ -159,6 +159,18 @@ func TestRedeliveriesAndBots(t *testing.T) {
 	require.Equal(t, []string{"hello"}, w.turns)
 }
 
+func TestABounceGoesToTheQuestion(t *testing.T) {
+	t.Parallel()
+	w := newTalkWorld(t)
+	bounced := contract.Note{Bounced: &contract.Bounced{EventID: "dsn-1", Ref: "7"}}
+	w.note(1, bounced) // nothing is pending
+	w.note(2, open("A"))
+	w.note(3, contract.Note{Bounced: &contract.Bounced{EventID: "dsn-2", Ref: "7"}})
+	w.note(4, contract.Note{Bounced: &contract.Bounced{EventID: "dsn-2", Ref: "7"}})
+	w.run(contract.Talk{})
+	require.Equal(t, []string{"invocation/A bounced"}, w.words)
+}
+
 func TestASecondQuestionSupersedes(t *testing.T) {
 	t.Parallel()
 	w := newTalkWorld(t)

@@ -48,15 +48,17 @@ func (s *step) checking(id string) bool {
 	return s != nil && slices.ContainsFunc(s.claims, func(c claim) bool { return c.id == id })
 }
 
-// how says in words how a completed step is known to be done.
-func (s *step) how() string {
+// how says how a completed step is known to be done.
+func (s *step) how() chat.Line {
 	switch {
 	case s.Verified && s.AssertedBy != "":
-		return "Checked, after " + named(s.AssertedBy) + " said so."
+		return chat.Text(chat.LineDoneChecked, "by", approval.Escape(s.AssertedBy))
 	case s.Verified:
-		return "Seen in the data."
+		return chat.Text(chat.LineDoneSeen)
+	case s.AssertedBy != "":
+		return chat.Text(chat.LineDoneAsserted, "by", approval.Escape(s.AssertedBy))
 	default:
-		return named(s.AssertedBy) + " says so; it cannot be checked."
+		return chat.Text(chat.LineDoneAsserted).With("by", chat.LineProgram)
 	}
 }
 
@@ -74,16 +76,17 @@ func (i *invocation) handOff(ctx workflow.Context) {
 	}
 	i.plan.Timeout = h.Timeout
 	q.prepare()
-	q.card.Text = handoffText(*h)
-	q.card.Buttons = []chat.Button{
-		{Label: "I've done it", Action: chat.ActionDone}, {Label: "Cancel", Action: chat.ActionCancel},
+	if q.card.Text == "" {
+		q.card.Text = handoffText(*h)
 	}
+	q.card.Buttons = []chat.Button{{Action: chat.ActionDone}, {Action: chat.ActionCancel}}
 	q.put(ctx)
 	q.awaitStep(ctx)
 	i.endStep(ctx)
 }
 
-// handoffText is the step as a chat shows it.
+// handoffText is the step as a chat shows it, for a plan of an earlier version: those of today
+// have it in their language.
 func handoffText(h contract.Handoff) string {
 	var b strings.Builder
 	b.WriteString("👉 " + h.Reason)
@@ -158,36 +161,44 @@ func (q *question) checkInput() contract.CheckInput {
 }
 
 // check reads the business state; a check that fails is never a success.
-func (q *question) check(ctx workflow.Context) (done bool, missing string) {
+func (q *question) check(ctx workflow.Context) (done bool, why lack) {
 	done, err := checkActivity.do(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 15 * time.Second, ScheduleToCloseTimeout: 40 * time.Second,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumAttempts: 3},
 		Summary:     "Look whether it is done: " + q.of.plan.Handoff.Expects,
 	}, q.checkInput())
 	if err != nil {
-		return false, "it could not be checked just now: " + cause(err)
+		return false, lack{
+			said: "it could not be checked just now: " + cause(err),
+			line: chat.Text(chat.LineStepUnchecked, "cause", cause(err)),
+		}
 	}
 	if !done {
-		return false, q.of.plan.Handoff.Expects
+		missing := q.of.plan.Handoff.Expects
+		return false, lack{said: missing, line: chat.Text(chat.LineStepMissing, "missing", missing)}
 	}
-	return true, ""
+	return true, lack{}
+}
+
+// lack is why a step is not done yet.
+type lack struct {
+	said string // in the state
+	line chat.Line
 }
 
 // checkClaim looks whether the step is done, now that somebody says so.
 func (q *question) checkClaim(ctx workflow.Context) {
 	c := q.step.claims[0]
-	missing := ""
+	done, why := true, lack{}
 	if q.of.plan.Handoff.Expects != "" {
-		var done bool
-		if done, missing = q.check(ctx); done {
-			missing = ""
-		}
+		done, why = q.check(ctx)
 	}
 	q.step.claims = slices.Delete(q.step.claims, 0, 1)
-	if missing != "" {
-		q.step.Missing = missing
-		q.answers[c.id] = answered{decision: c.decision.Decision, verdict: chat.Verdict{Standing: chat.StandingNoted, Reason: missing}}
-		q.say(ctx, c.id, missing)
+	if !done {
+		q.step.Missing = why.said
+		verdict := chat.Verdict{Standing: chat.StandingNoted, Reason: why.said, Why: why.line}
+		q.answers[c.id] = answered{decision: c.decision.Decision, verdict: verdict}
+		q.say(ctx, c.id, why.line)
 		return
 	}
 	if !q.open {
@@ -199,8 +210,10 @@ func (q *question) checkClaim(ctx workflow.Context) {
 }
 
 // say tells the person what is still missing.
-func (q *question) say(ctx workflow.Context, claim, missing string) {
-	in := contract.TellInput{Thread: q.of.plan.Thread, Text: "It is still open. What is missing: " + missing + ".", Key: "missing:" + q.of.in.ID + ":" + claim}
+func (q *question) say(ctx workflow.Context, claim string, missing chat.Line) {
+	in := contract.TellInput{
+		Thread: q.of.plan.Thread, Line: missing, Language: q.of.plan.Language, Key: "missing:" + q.of.in.ID + ":" + claim,
+	}
 	if _, err := tellActivity.do(ctx, telling("Say what is still missing"), in); err != nil {
 		workflow.GetLogger(ctx).Warn("the person could not be told what is missing", "error", err)
 	}

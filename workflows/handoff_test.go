@@ -13,6 +13,7 @@ import (
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
 	"github.com/countersignhq/countersign/tool"
+	"github.com/countersignhq/countersign/words"
 )
 
 // stepWorld is a world whose operation is a handoff; published is the business state.
@@ -155,6 +156,7 @@ func TestHandoffDecisionsHearTheTruth(t *testing.T) {
 	require.Equal(t, "completed", w.invocation().Status)
 	require.Equal(t, chat.StandingNoted, early.Standing)
 	require.Equal(t, "the changes are published", early.Reason)
+	require.Equal(t, "It is still open. What is missing: the changes are published.", words.Say("", words.Press(early.Verdict, "")))
 	require.Equal(t, []string{"It is still open. What is missing: the changes are published."}, w.told)
 	require.Equal(t, chat.StandingInvalid, allowed.Standing)
 	require.Equal(t, chat.StandingTaken, done.Standing)

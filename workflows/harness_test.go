@@ -18,6 +18,7 @@ import (
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
 	"github.com/countersignhq/countersign/tool"
+	"github.com/countersignhq/countersign/words"
 	"github.com/countersignhq/countersign/workflows"
 )
 
@@ -105,7 +106,7 @@ func (w *world) activities() {
 		contract.ActivityTell: func(_ context.Context, in contract.TellInput) error {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			w.told = append(w.told, in.Text)
+			w.told = append(w.told, words.Say(in.Language, in.Line))
 			return nil
 		},
 		contract.ActivitySignal: func(_ context.Context, in contract.SignalInput) (contract.Routed, error) {

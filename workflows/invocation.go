@@ -6,6 +6,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/countersignhq/countersign/approval"
+	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
 )
 
@@ -118,22 +119,22 @@ func (i *invocation) epitaph() string {
 // tell writes one line to the person where no turn will: the call was started on its own and
 // the question's card does not say it.
 func (i *invocation) tell(ctx workflow.Context) {
-	line := ""
+	var line chat.Line
 	switch {
 	case i.in.Turn || !i.question.posted():
 		return
 	case i.result.Code == string(approval.OutcomeUnknown):
-		line = "⚠️ It is not known whether this was done: " + i.result.Reason
+		line = chat.Text(chat.LineOutcomeUnknown, "reason", i.result.Reason)
 	case i.result.Reason == string(approval.ReasonDrift):
-		line = "It was not run: what was approved has changed since."
+		line = chat.Text(chat.LineDrift)
 	case i.result.Code == string(approval.ToolFailed):
-		line = "It failed: " + i.result.Reason
+		line = chat.Text(chat.LineFailed, "reason", i.result.Reason)
 	case i.question.deniedByText():
-		line = "It was not run."
+		line = chat.Text(chat.LineNotRun)
 	default:
 		return
 	}
-	in := contract.TellInput{Thread: i.plan.Thread, Text: line, Key: "tell:" + i.in.ID}
+	in := contract.TellInput{Thread: i.plan.Thread, Line: line, Language: i.plan.Language, Key: "tell:" + i.in.ID}
 	if _, err := tellActivity.do(ctx, telling("Say how it ended"), in); err != nil {
 		workflow.GetLogger(ctx).Warn("the person could not be told how the call ended", "error", err)
 	}

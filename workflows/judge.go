@@ -102,6 +102,10 @@ func (q *question) word(w contract.Word) {
 		q.mayGo = true
 	case contract.WordConfirmed:
 		q.confirmed = true
+	case contract.WordBounced:
+		if q.asked != nil && q.asked.Receipt.Ref == w.Ref {
+			q.end(approval.ReasonUndeliverable)
+		}
 	}
 }
 
@@ -213,7 +217,11 @@ func (q *question) judgeText(r contract.Reply) {
 		d.Decision, d.Reason = chat.Deny, approval.EscapeShort(said.Text, maxReason)
 	}
 	q.byText = true
-	q.answers[r.ID] = answered{decision: d.Decision, verdict: q.vote(r.ID, d, r.By)}
+	verdict := q.vote(r.ID, d, r.By)
+	q.answers[r.ID] = answered{decision: d.Decision, verdict: verdict}
+	if verdict.Standing == chat.StandingNoted && !fromRedis {
+		q.noted = append(q.noted, r.ID)
+	}
 	if !fromRedis {
 		q.consumed = append(q.consumed, r.Message)
 	}

@@ -36,6 +36,7 @@ type question struct {
 	byText     bool
 	consumed   []string
 	returned   []string
+	noted      []string // answers in words that others have to join
 
 	superseder string
 	mayGo      bool // the conversation let it ask (queue)
@@ -126,14 +127,15 @@ func (q *question) prepare() {
 	q.open, q.status = true, statusPending
 	q.tally = approval.NewTally(plan.Approvers)
 	q.card = chat.Card{
-		Invocation: q.of.in.ID, Thread: plan.Thread, Text: plan.Prompt,
-		Buttons: []chat.Button{{Label: "Yes", Action: chat.ActionYes}, {Label: "No", Action: chat.ActionNo}},
+		Invocation: q.of.in.ID, Thread: plan.Thread, Text: plan.Prompt, Language: plan.Language,
+		// Their labels are filled in where the card is sent.
+		Buttons: []chat.Button{{Action: chat.ActionYes}, {Action: chat.ActionNo}},
 	}
 	if plan.Thread == q.of.in.Thread { // a question that is routed elsewhere replies to nothing there
 		q.card.ReplyTo = q.of.in.MessageRef
 	}
 	if plan.OfferAlways {
-		q.card.Buttons = append(q.card.Buttons, chat.Button{Label: "Always allow", Action: chat.ActionAlways})
+		q.card.Buttons = append(q.card.Buttons, chat.Button{Action: chat.ActionAlways})
 	}
 }
 
@@ -176,7 +178,7 @@ func (q *question) await(ctx workflow.Context) {
 	timer, stop := q.clock(ctx)
 	defer stop()
 	for q.open {
-		err := workflow.Await(ctx, func() bool { return !q.open || timer.IsReady() || len(q.returned) > 0 })
+		err := workflow.Await(ctx, func() bool { return !q.open || timer.IsReady() || len(q.returned)+len(q.noted) > 0 })
 		if err != nil || ctx.Err() != nil {
 			// Cancelled, which makes the timer ready too: what the gateway had taken before still counts.
 			q.drain()
@@ -184,6 +186,7 @@ func (q *question) await(ctx workflow.Context) {
 			return
 		}
 		q.giveBack(ctx)
+		q.acknowledge(ctx)
 		if q.open && timer.IsReady() {
 			q.hearOut(ctx)
 			q.end(approval.ReasonTimeout)
@@ -232,6 +235,27 @@ func (q *question) giveBack(ctx workflow.Context) {
 	if _, err := signalActivity.first(ctx, bookkeeping("Give back a message that does not answer"), in); err != nil {
 		workflow.GetLogger(ctx).Warn("messages could not be given back yet", "error", err)
 		// The close names what was consumed; everything else becomes a normal message then.
+	}
+}
+
+// acknowledge tells those who have agreed in words that others have to agree too; a button shows it
+// by itself.
+func (q *question) acknowledge(ctx workflow.Context) {
+	noted := q.noted
+	q.noted = nil
+	if len(noted) == 0 || !q.open || workflow.GetVersion(ctx, "acknowledge", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
+		return
+	}
+	for _, id := range noted {
+		in := contract.TellInput{
+			Thread: q.of.plan.Thread, Line: chat.Text(chat.LineVoteNoted), Language: q.of.plan.Language, Key: "noted:" + q.of.in.ID + ":" + id,
+		}
+		// Beside the wait: a platform that puts it off must not hold up the deadline.
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			if _, err := tellActivity.do(ctx, telling("Say that others have to agree too"), in); err != nil {
+				workflow.GetLogger(ctx).Warn("the person could not be told that others have to agree", "error", err)
+			}
+		})
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
 	"github.com/countersignhq/countersign/tool"
+	"github.com/countersignhq/countersign/words"
 )
 
 func TestTextAnswers(t *testing.T) {
@@ -60,7 +61,7 @@ func TestTimeoutAsksTheConversationFirst(t *testing.T) {
 	require.Equal(t, "denied", result.Status)
 	require.Zero(t, w.runs)
 	require.NotNil(t, w.notes[0].Closing)
-	require.Contains(t, w.closes[0].Card.Closed, "No answer until")
+	require.Contains(t, words.Say("en", w.closes[0].Outcome), "No answer until")
 }
 
 // F01, F02: what the gateway took in time counts, whatever came in between; what it took late never does.
@@ -194,6 +195,17 @@ func TestOnePersonOnTwoChannelsIsOne(t *testing.T) {
 	require.Len(t, result.Approval.Votes, 2)
 }
 
+// A yes in words that is not the last one needed is not left without an answer.
+func TestAVoteInWordsIsAcknowledged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.plan.Approvers = tool.Approvers{Who: tool.WhoThread, Quorum: 2}
+	w.after(time.Second, w.says(ada, "yes"))
+	w.after(2*time.Second, w.says(bob, "yes"))
+	require.Equal(t, "completed", w.invocation().Status)
+	require.Equal(t, []string{"Recorded. More people have to agree before it runs."}, w.told, "once, to the first")
+}
+
 func TestAButtonOfAnotherChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -234,6 +246,22 @@ func TestCancelledInTemporalIsWithdrawn(t *testing.T) {
 	require.Equal(t, "withdrawn", result.Reason)
 	require.Equal(t, "denied", result.Status)
 	require.Len(t, w.closes, 1, "F14: the card is closed after a cancellation too")
+}
+
+// A prompt that its platform took and gave back later; only its own counts.
+func TestABouncedPrompt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.after(time.Second, func() { w.SignalWorkflow(contract.SignalWord, contract.Word{Kind: contract.WordBounced, Ref: "6"}) })
+	w.after(time.Minute, func() { w.SignalWorkflow(contract.SignalWord, contract.Word{Kind: contract.WordBounced, Ref: "7"}) })
+	var early verdict
+	w.after(30*time.Second, w.decides("1", "maybe", ada, &early))
+	result := w.invocation()
+	require.Equal(t, chat.StandingInvalid, early.Standing, "still open then")
+	require.Equal(t, "undeliverable", result.Reason)
+	require.Equal(t, "PERMISSION_DENIED", result.Code)
+	require.Empty(t, w.closes[0].Receipt, "nobody is told where nothing arrives")
+	require.Equal(t, "7", w.closes[0].Close.Ref)
 }
 
 // H17: a prompt that cannot be delivered is never an approval.

@@ -16,8 +16,9 @@ func (c *conversation) message(ctx workflow.Context, m chat.Message) {
 	if c.seen(m.EventID) || m.From.Bot {
 		return
 	}
-	isCommand := chat.StartsAfresh(m.Text)
-	forward := !isCommand && c.mayAnswer(m)
+	command, language := chat.ReadCommand(m.Text)
+	// A command is no answer: `!new` takes the question back, the others leave it as it is.
+	forward := command == chat.CommandNone && c.mayAnswer(m)
 	in := contract.RouteInput{Message: m, Forward: forward}
 	if c.Pending != nil {
 		in.Pending = c.Pending.Invocation
@@ -32,8 +33,13 @@ func (c *conversation) message(ctx workflow.Context, m chat.Message) {
 		c.InFlight = append(c.InFlight, contract.Forwarded{Invocation: in.Pending, Message: m})
 	case forward && !routed.Gone:
 		// A file without text: stored, and the question stays open.
-	case isCommand:
+	case command == chat.CommandNew:
 		c.afresh(ctx, m)
+	case command != chat.CommandNone:
+		if language != "" {
+			c.Language = language
+		}
+		c.answerAside(ctx, m)
 	default:
 		c.enqueue(ctx, m)
 	}
@@ -66,6 +72,18 @@ func (c *conversation) afresh(ctx workflow.Context, m chat.Message) {
 	}
 	c.Grants = nil
 	c.enqueue(ctx, m)
+}
+
+// answerAside gives a command its turn at once, beside the one that may be waiting for a person:
+// "!help" is of most use while a question is open. Earlier versions took it for a normal message.
+func (c *conversation) answerAside(ctx workflow.Context, m chat.Message) {
+	if workflow.GetVersion(ctx, "commands-aside", workflow.DefaultVersion, 1) == workflow.DefaultVersion || m.Album != "" {
+		c.enqueue(ctx, m)
+		return
+	}
+	if _, err := c.turn(ctx, m); err != nil {
+		workflow.GetLogger(ctx).Error("a command's turn could not be started", "uuid", m.UUID, "error", err)
+	}
 }
 
 // open registers a question before its prompt is sent.
@@ -121,6 +139,15 @@ func (c *conversation) close(ctx workflow.Context, e contract.Close) {
 		c.Pending = &next
 		c.say(ctx, next.Invocation, contract.Word{Kind: contract.WordGo})
 	}
+}
+
+// bounced passes on that a prompt did not arrive; the invocation knows whether it was its own.
+func (c *conversation) bounced(ctx workflow.Context, b contract.Bounced) {
+	if c.seen(b.EventID) || c.Pending == nil {
+		return
+	}
+	workflow.GetLogger(ctx).Warn("a question did not arrive", "thread", c.Thread.String(), "reason", b.Reason)
+	c.say(ctx, c.Pending.Invocation, contract.Word{Kind: contract.WordBounced, Ref: b.Ref})
 }
 
 // release turns what was handed to a question that has ended, and was no answer, into normal messages.

@@ -3,11 +3,13 @@ package workflows
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/countersignhq/countersign/approval"
+	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
 )
 
@@ -33,12 +35,12 @@ type turn struct {
 }
 
 func (t *turn) run(ctx workflow.Context) contract.TurnResult {
-	text := t.think(ctx)
+	text, line := t.think(ctx)
 	details(ctx, "Replying.")
 	// A person who wrote gets an answer, also when the turn was cancelled.
 	free, _ := workflow.NewDisconnectedContext(ctx)
 	result, err := replyActivity.do(free, replying("Reply in "+t.in.Message.Thread.String()),
-		contract.ReplyInput{Turn: t.in, Text: text, Results: t.results})
+		contract.ReplyInput{Turn: t.in, Text: text, Line: line, Results: t.results})
 	if err != nil {
 		workflow.GetLogger(ctx).Error("the reply could not be delivered", "error", err)
 		return contract.TurnResult{Text: text, Undelivered: cause(err)}
@@ -46,24 +48,24 @@ func (t *turn) run(ctx workflow.Context) contract.TurnResult {
 	return result
 }
 
-// think walks the agent's steps until it has a reply.
-func (t *turn) think(ctx workflow.Context) string {
+// think walks the agent's steps until it has a reply, or the turn has to say something itself.
+func (t *turn) think(ctx workflow.Context) (reply string, own chat.Line) {
 	for n := range maxSteps {
 		details(ctx, fmt.Sprintf("Asking the agent for step %d.", n+1))
 		step, err := stepActivity.first(ctx, planning("The agent's next step"), contract.StepInput{Turn: t.in, Results: t.results})
 		switch {
 		case ctx.Err() != nil:
-			return "This was cancelled."
+			return "", chat.Text(chat.LineTurnCancelled)
 		case err != nil:
-			return "Something went wrong here; nothing more was done: " + cause(err)
+			return "", chat.Text(chat.LineTurnFailed, "cause", cause(err))
 		case len(step.Calls) == 0:
-			return step.Reply
+			return step.Reply, chat.Line{}
 		}
 		for _, call := range step.Calls {
 			t.results = append(t.results, contract.ToolResult{Call: call, Result: t.invoke(ctx, call)})
 		}
 	}
-	return fmt.Sprintf("I stopped after %d steps without coming to an end.", maxSteps)
+	return "", chat.Text(chat.LineTurnEndless, "steps", strconv.Itoa(maxSteps))
 }
 
 // invoke runs one call as a ToolInvocation of its own.
@@ -76,8 +78,8 @@ func (t *turn) invoke(ctx workflow.Context, call contract.ToolCall) contract.Res
 	in := contract.Invocation{
 		ID: call.ID, Tool: call.Tool, Operation: call.Operation, Parameters: call.Parameters,
 		Thread: t.in.Message.Thread, Requester: t.in.Message.From, MessageUUID: t.in.Message.UUID,
-		MessageRef: t.in.Message.Ref,
-		Turn:       true, Attributes: t.in.Attributes,
+		MessageRef: t.in.Message.Ref, Language: t.in.Language,
+		Turn: true, Attributes: t.in.Attributes,
 	}
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID:            contract.InvocationID(call.ID),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/countersignhq/countersign/agent"
@@ -26,38 +27,44 @@ func New(registry *tool.Registry, newID func() string) *Agent {
 
 // Next implements agent.Agent.
 func (a *Agent) Next(_ context.Context, turn agent.Turn) (contract.Step, error) {
+	to := speaker(turn.Language)
 	if len(turn.Results) > 0 {
-		return contract.Step{Reply: report(turn.Results[len(turn.Results)-1])}, nil
+		return contract.Step{Reply: to.report(turn.Results[len(turn.Results)-1])}, nil
 	}
 	text := strings.TrimSpace(turn.Message.Text)
 	switch {
 	case text == "" && len(turn.Message.Files) > 0:
-		return contract.Step{Reply: received(turn.Message.Files)}, nil
+		return contract.Step{Reply: to.received(turn.Message.Files)}, nil
 	case !strings.HasPrefix(text, "/"):
-		return contract.Step{Reply: a.hint(text, turn.Message.Files)}, nil
+		return contract.Step{Reply: to.hint(text, turn.Message.Files)}, nil
 	}
 	call, err := Parse(text)
 	switch {
 	case err != nil:
-		return contract.Step{Reply: "I could not read that command: " + err.Error() + "."}, nil
+		return to.unreadable(err), nil
 	case call.Tool == "help" || call.Tool == "start":
-		return contract.Step{Reply: a.help(call.Operation)}, nil
+		return contract.Step{Reply: a.help(to, call.Operation)}, nil
 	}
 	op, ok := a.registry.Find(call.Tool, call.Operation)
 	if !ok {
-		return contract.Step{Reply: a.unknown(call)}, nil
+		return contract.Step{Reply: a.unknown(to, call)}, nil
 	}
 	parameters, err := arguments(op.Schema, call.Values)
 	if err != nil {
-		return contract.Step{Reply: "I could not read that command: " + err.Error() + "."}, nil
+		return to.unreadable(err), nil
 	}
 	key, err := approval.Digest(call.Tool, call.Operation, parameters, nil)
 	if err != nil {
-		return contract.Step{Reply: "I could not read that command: " + err.Error() + "."}, nil
+		return to.unreadable(err), nil
 	}
 	return contract.Step{Calls: []contract.ToolCall{{
 		ID: a.newID(), Tool: call.Tool, Operation: call.Operation, Parameters: parameters, Key: key,
 	}}}, nil
+}
+
+// unreadable answers a command that is none; why is in English, like the command itself.
+func (s speaker) unreadable(why error) contract.Step {
+	return contract.Step{Reply: s.say(chat.Text(lineUnreadable, "why", why.Error()))}
 }
 
 // arguments makes the parameters; the schema decides the type of a bare word.
@@ -100,54 +107,53 @@ func typed(want any, bare string) json.RawMessage {
 }
 
 // report says how a call ended, in words.
-func report(r contract.ToolResult) string {
-	name := r.Call.Tool + " " + r.Call.Operation
-	result := r.Result
+func (s speaker) report(r contract.ToolResult) string {
+	name, result := r.Call.Tool+" "+r.Call.Operation, r.Result
 	switch approval.Code(result.Code) {
 	case "":
-		return fmt.Sprintf("✅ Done: %s%s", name, shown(result.Output))
+		return s.say(chat.Text(lineDone, "call", name)) + s.shown(result.Output)
 	case approval.PermissionDenied:
-		return "Not run: " + name + " – " + whyDenied(result) + "."
+		return s.say(whyDenied(name, result))
 	case approval.OutcomeUnknown:
-		return "⚠️ It is not known whether this was done: " + name + " – " + approval.Escape(result.Reason) + "."
+		return s.say(chat.Text(lineUnknown, "call", name, "reason", approval.Escape(result.Reason)))
 	case approval.HandoffCancelled:
-		return "Not done: " + name + " was cancelled."
+		return s.say(chat.Text(lineCancelled, "call", name))
 	case approval.HandoffTimeout:
-		return "Not done: " + name + " was not completed in time."
+		return s.say(chat.Text(lineLate, "call", name))
 	case approval.InvalidParameters, approval.OutOfScope:
-		return "Not done: " + name + " – " + result.Reason + "." // escaped where it was made
+		return s.say(chat.Text(lineFailed, "call", name, "reason", result.Reason)) // escaped where it was made
 	default:
-		return "Not done: " + name + " – " + approval.Escape(result.Reason) + "."
+		return s.say(chat.Text(lineFailed, "call", name, "reason", approval.Escape(result.Reason)))
 	}
 }
 
 // whyDenied says who or what stood against it.
-func whyDenied(r contract.Result) string {
+func whyDenied(name string, r contract.Result) chat.Line {
 	switch approval.Reason(r.Reason) {
 	case approval.ReasonDenied:
 		if r.Approval != nil && r.Approval.Decision != nil && r.Approval.Decision.By != "" {
-			return "denied by " + approval.Escape(r.Approval.Decision.By)
+			return chat.Text(lineDeniedBy, "call", name, "by", approval.Escape(r.Approval.Decision.By))
 		}
-		return "denied"
+		return chat.Text(lineDenied, "call", name)
 	case approval.ReasonTimeout:
-		return "nobody answered in time"
+		return chat.Text(lineTimeout, "call", name)
 	case approval.ReasonSuperseded:
-		return "a newer question took its place"
+		return chat.Text(lineSuperseded, "call", name)
 	case approval.ReasonUndeliverable:
-		return "the question could not be delivered"
+		return chat.Text(lineUndeliverable, "call", name)
 	case approval.ReasonDrift:
-		return "what was approved has changed since"
+		return chat.Text(lineDrift, "call", name)
 	case approval.ReasonWithdrawn:
-		return "the question was withdrawn"
+		return chat.Text(lineWithdrawn, "call", name)
 	case approval.ReasonNoApprover:
-		return "there is nobody here who could be asked"
+		return chat.Text(lineNoApprover, "call", name)
 	default:
-		return approval.Escape(r.Reason)
+		return chat.Text(lineNotRun, "call", name, "reason", approval.Escape(r.Reason))
 	}
 }
 
 // shown puts an output under the line; long texts are cut by the connector.
-func shown(output json.RawMessage) string {
+func (s speaker) shown(output json.RawMessage) string {
 	if len(output) == 0 || string(output) == "null" { // an operation without output, before and after a history
 		return ""
 	}
@@ -157,7 +163,7 @@ func shown(output json.RawMessage) string {
 	}
 	if content, ok := fields["content"].(string); ok {
 		if cut, _ := fields["truncated"].(bool); cut {
-			content += "\n… (cut at 100 KB)"
+			content += "\n" + s.say(chat.Text(lineCut))
 		}
 		return "\n" + content
 	}
@@ -168,16 +174,14 @@ func shown(output json.RawMessage) string {
 	return "\n" + string(pretty)
 }
 
-func received(files []chat.File) string {
-	var b strings.Builder
-	b.WriteString("I have received:")
+func (s speaker) received(files []chat.File) string {
+	lines := []string{s.say(chat.Text(lineReceived))}
 	for _, f := range files {
 		if f.Problem != "" {
-			fmt.Fprintf(&b, "\n- %s: not taken, %s", approval.Escape(f.Name), f.Problem)
+			lines = append(lines, s.say(chat.Text(lineReceivedProblem, "name", approval.Escape(f.Name), "problem", f.Problem)))
 			continue
 		}
-		fmt.Fprintf(&b, "\n- %s (%d bytes)", f.Path, f.Size)
+		lines = append(lines, s.say(chat.Text(lineReceivedFile, "path", f.Path, "bytes", strconv.FormatInt(f.Size, 10))))
 	}
-	b.WriteString("\nSave one with: /file_manager save_attachment source=… disk=local path=…")
-	return b.String()
+	return strings.Join(append(lines, s.say(chat.Text(lineReceivedSave))), "\n")
 }

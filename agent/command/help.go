@@ -11,10 +11,9 @@ import (
 )
 
 // help lists the tools, or the operations of one with their parameters.
-func (a *Agent) help(name string) string {
+func (a *Agent) help(to speaker, name string) string {
 	var b strings.Builder
-	b.WriteString("Write a call like this: /file_manager delete disk=local path=reports/old.csv\n")
-	b.WriteString("!new starts the conversation afresh.\n")
+	b.WriteString(to.say(chat.Text(lineHelp)) + "\n")
 	for _, t := range a.registry.Tools() {
 		if name != "" && name != t.Name {
 			continue
@@ -25,7 +24,7 @@ func (a *Agent) help(name string) string {
 			if err != nil {
 				parameters = nil // the registry has compiled it; nothing to add
 			}
-			fmt.Fprintf(&b, "  /%s %s %s%s\n", t.Name, op.Name, usage(parameters), asked(op))
+			fmt.Fprintf(&b, "  /%s %s %s%s\n", t.Name, op.Name, usage(parameters), to.asked(op))
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")
@@ -39,18 +38,18 @@ func usage(parameters []string) string {
 	return strings.Join(out, " ")
 }
 
-func asked(op tool.Operation) string {
+func (s speaker) asked(op tool.Operation) string {
 	switch approval.Resolve(op) {
 	case approval.Ask, approval.AskAlways:
-		return " (asks first)"
+		return s.say(chat.Text(lineAsks))
 	case approval.ByHandoff:
-		return " (you do it yourself)"
+		return s.say(chat.Text(lineYours))
 	default:
 		return ""
 	}
 }
 
-func (a *Agent) unknown(call Call) string {
+func (a *Agent) unknown(to speaker, call Call) string {
 	for _, t := range a.registry.Tools() {
 		if t.Name != call.Tool {
 			continue
@@ -60,21 +59,22 @@ func (a *Agent) unknown(call Call) string {
 			names = append(names, op.Name)
 		}
 		slices.Sort(names)
-		return fmt.Sprintf("%s has no operation %s. It can: %s.", t.Name, said(call.Operation), strings.Join(names, ", "))
+		return to.say(chat.Text(lineNoOperation,
+			"tool", t.Name, "operation", said(call.Operation), "operations", strings.Join(names, ", ")))
 	}
-	return fmt.Sprintf("There is no tool %s. Write /help to see what there is.", said(call.Tool))
+	return to.say(chat.Text(lineNoTool, "tool", said(call.Tool)))
 }
 
 // hint answers what is not a command.
-func (a *Agent) hint(text string, files []chat.File) string {
+func (s speaker) hint(text string, files []chat.File) string {
 	switch approval.Read(text).Kind {
 	case approval.Yes, approval.Always:
-		return "There is no question open here, so nothing was run. Write /help to see what I can do."
+		return s.say(chat.Text(lineNoQuestion))
 	default:
 	}
-	line := "I only understand commands here. Write /help to see them, for example: /file_manager list disk=local path=/"
+	line := s.say(chat.Text(lineHint))
 	if len(files) > 0 {
-		return received(files) + "\n" + line
+		return s.received(files) + "\n" + line
 	}
 	return line
 }

@@ -57,12 +57,12 @@ func New(params Params) tool.Tool {
 	return tool.Tool{
 		Name:        "file_manager",
 		Description: "Work with files and folders on the allowed disks. Paths start at the disk's root and use forward slashes.",
-		Operations: []tool.Operation{
+		Operations: translated([]tool.Operation{
 			m.list(), m.read(), m.exists(),
 			m.write(), m.append(), m.mkdir(),
 			m.move(), m.copy(), m.delete(),
 			m.saveAttachment(), m.attachToReply(), m.downloadURL(),
-		},
+		}),
 	}
 }
 

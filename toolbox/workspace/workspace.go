@@ -40,6 +40,11 @@ func (w workspace) save() tool.Operation {
 		Schema: `{"type":"object","required":["name"],"properties":{
 			"name":{"type":"string","minLength":1,"maxLength":80,"pattern":"\\S","description":"The workspace's new name."}}}`,
 		Prompt: "Save the workspace's name as {name}?",
+		Translations: map[string]tool.Translation{
+			"de":    {Prompt: "Den Namen des Arbeitsbereichs als {name} speichern?"},
+			"es":    {Prompt: "¿Guardar el nombre del espacio de trabajo como {name}?"},
+			"zh-CN": {Prompt: "要将工作区的名称保存为 {name} 吗？"},
+		},
 		Run: func(ctx context.Context, call tool.Call) (any, error) {
 			var parameters struct{ Name string }
 			if err := json.Unmarshal(call.Parameters, &parameters); err != nil {
@@ -58,6 +63,11 @@ func (w workspace) reset() tool.Operation {
 		Kind:        tool.Danger, Confirm: tool.ConfirmAlways,
 		Schema: `{"type":"object"}`,
 		Prompt: "Reset the workspace and clear its settings?",
+		Translations: map[string]tool.Translation{
+			"de":    {Prompt: "Den Arbeitsbereich zurücksetzen und seine Einstellungen löschen?"},
+			"es":    {Prompt: "¿Restablecer el espacio de trabajo y borrar sus ajustes?"},
+			"zh-CN": {Prompt: "要重置工作区并清除其设置吗？"},
+		},
 		// A yes is for what is there now: settings that change meanwhile are asked about again.
 		Contents: func(ctx context.Context, _ tool.Call) (map[string]string, error) {
 			state, err := w.store.Read(ctx)
@@ -77,6 +87,29 @@ func (w workspace) publish() tool.Operation {
 		Description: "Ask a person to publish the workspace's changes on its page.",
 		Kind:        tool.Write,
 		Schema:      `{"type":"object"}`,
+		Translations: map[string]tool.Translation{
+			"de": {
+				Reason: "Vor dem Veröffentlichen muss eine Person den Prüfcode bestätigen.",
+				Steps: []string{
+					"246810 in das Feld für den Prüfcode eingeben.",
+					"Zum Abschluss „Publish changes“ wählen.",
+				},
+				Expect: "Die Änderungen am Arbeitsbereich sind veröffentlicht",
+			},
+			"es": {
+				Reason: "Una persona debe confirmar el código de verificación antes de publicar.",
+				Steps: []string{
+					"Introduzca 246810 en el campo del código de verificación.",
+					"Elija «Publish changes» para terminar la confirmación.",
+				},
+				Expect: "Los cambios del espacio de trabajo están publicados",
+			},
+			"zh-CN": {
+				Reason: "发布之前必须由用户确认验证码。",
+				Steps:  []string{"在验证码栏中输入 246810。", "选择“Publish changes”完成确认。"},
+				Expect: "工作区的更改已发布",
+			},
+		},
 		Handoff: &tool.Handoff{
 			Reason: "The user must confirm the verification code before publishing.",
 			Steps: []tool.Step{
