@@ -25,6 +25,9 @@ const (
 	// stickyTimeout is how long a task waits for the worker that knows the workflow: after a
 	// crash nobody does.
 	stickyTimeout = 2 * time.Second
+	// throttle bounds how long a heartbeat is held back: it carries which parts of a reply are
+	// sent, and what dies with the worker is sent again. The SDK would hold it for 8 seconds.
+	throttle = 100 * time.Millisecond
 )
 
 // runEngine runs the Temporal worker. It waits for Temporal as long as it takes.
@@ -37,6 +40,7 @@ func runEngine(
 		MaxConcurrentActivityTaskPollers: pollers,
 		StickyScheduleToStartTimeout:     stickyTimeout,
 		WorkerStopTimeout:                workerStop,
+		MaxHeartbeatThrottleInterval:     throttle,
 		OnFatalError:                     func(err error) { failed(fmt.Errorf("the Temporal worker has died: %w", err)) },
 	})
 	workflows.Register(w)

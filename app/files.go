@@ -30,6 +30,11 @@ func (f files) Save(ctx context.Context, uuid, name string, content io.Reader) (
 	return f.store.Inbound(uuid).Set(ctx, name, content)
 }
 
+// Discard takes back a file that Save has put there.
+func (f files) Discard(ctx context.Context, uuid, name string) error {
+	return f.store.Inbound(uuid).Remove(ctx, name)
+}
+
 // Saved returns the file that Save has put there under this name, without a number.
 func (f files) Saved(ctx context.Context, uuid, name string) (chat.File, error) {
 	content, file, err := f.store.Inbound(uuid).Open(ctx, attachments.SafeName(name))

@@ -34,7 +34,7 @@ func runGateway(
 	}
 	handler := gateway.New(gateway.Params{
 		Engine: d, Events: bus, Identity: who, Attachments: files{store}, Delivered: s.delivered,
-		Page: page, Webhooks: s.webhooks, Tools: registry.Tools(), RateLimit: cfg.WebhookRateLimit,
+		Page: page, Webhooks: s.webhooks, Tools: registry.Tools(), RateLimit: cfg.WebhookRateLimit, MaxUpload: cfg.HTTP.MaxUpload,
 		Logger: logger, NewUUID: newUUID, PublicURL: cfg.PublicURL, UIURL: parts.ui, Namespace: t.namespace,
 		Version: version,
 	})

@@ -100,7 +100,7 @@ func provideActivities(
 	p := activities.Params{
 		Registry: registry, Senders: s.senders, Pollers: s.pollers, Signals: d, Attachments: store,
 		Agent: a, Transcript: t, Audit: log, Publish: publish(bus), Logger: logger,
-		Scope: scope(cfg),
+		Scope: scope(cfg), Languages: cfg.Choice(),
 		Defaults: activities.Defaults{
 			ConfirmTimeout: cfg.ConfirmTimeout, HandoffTimeout: cfg.HandoffTimeout,
 			Unsupported: cfg.Unsupported, Route: route, Queue: cfg.Stacking == config.StackingQueue,

@@ -19,11 +19,12 @@ type identity struct {
 }
 
 func (i identity) owner() chat.Person {
-	name := ownerName
+	owner := chat.Person{Name: ownerName, Owner: true}
 	if p, ok := i.cfg.FirstOwner(); ok {
-		name = p.Name
+		owner.Name, owner.Language = p.Name, p.Language
 	}
-	return chat.Person{ID: chat.API + ":" + name, Name: name, Owner: true}
+	owner.ID = chat.API + ":" + owner.Name
+	return owner
 }
 
 // Token implements gateway.Identity.
@@ -37,6 +38,12 @@ func (i identity) Token(sha256hex string) (chat.Person, string, bool) {
 	return chat.Person{}, "", false
 }
 
+// Account implements web.Accounts.
+func (i identity) Account(subject, mail string) (chat.Person, string, bool) {
+	person, role, ok := i.cfg.Account(subject, mail)
+	return person, string(role), ok
+}
+
 // Person implements gateway.Identity.
 func (i identity) Person(ref string) (chat.Person, bool) {
 	if strings.Contains(ref, ":") {
@@ -44,7 +51,7 @@ func (i identity) Person(ref string) (chat.Person, bool) {
 	}
 	for _, p := range i.cfg.People {
 		if p.Name == ref {
-			return chat.Person{Name: p.Name, Owner: p.Owner, Bot: p.Role == config.RoleAgent}, true
+			return chat.Person{Name: p.Name, Owner: p.Owner, Bot: p.Role == config.RoleAgent, Language: p.Language}, true
 		}
 	}
 	if ref == i.owner().Name {

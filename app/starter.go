@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"os"
 	"os/user"
@@ -21,19 +20,20 @@ func RunStarter(ctx context.Context, args []string, env Environment) int {
 	}
 	p := cli.Params{
 		Getenv: env.getenv, Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr,
-		IsTTY: isTerminal(env.Stdin), HTTP: http.DefaultClient, User: name, Version: version,
+		IsTTY: isTerminal(env.Stdin), Colour: isTerminal(env.Stdout) && env.getenv("NO_COLOR") == "", HTTP: http.DefaultClient, User: name, Version: version,
 	}
 	cfg, err := config.Load(env.LookupEnv, env.Environ, env.ReadFile)
 	if err != nil {
 		// Most commands only talk to the gateway; those that need the configuration say what is wrong.
-		fmt.Fprintln(env.Stderr, "starter: warning:", err)
+		p.Problem = err
 	} else {
-		p.Prune = prune(cfg)
+		p.Prune, p.HTTPAddr, p.DataDir = prune(cfg), cfg.HTTP.Addr, cfg.DataDir
 	}
+	p.Examine = examination{env: env, cfg: cfg, wrong: err}.run
 	return cli.Run(ctx, args, p)
 }
 
-func isTerminal(stdin any) bool {
-	file, ok := stdin.(*os.File)
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }

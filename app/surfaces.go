@@ -17,10 +17,13 @@ import (
 	"github.com/countersignhq/countersign/config"
 	"github.com/countersignhq/countersign/connectors/api"
 	"github.com/countersignhq/countersign/connectors/email"
+	"github.com/countersignhq/countersign/connectors/email/auth"
 	"github.com/countersignhq/countersign/connectors/slack"
 	"github.com/countersignhq/countersign/connectors/telegram"
 	"github.com/countersignhq/countersign/connectors/terminal"
 	"github.com/countersignhq/countersign/connectors/web"
+	"github.com/countersignhq/countersign/connectors/web/openid"
+	"github.com/countersignhq/countersign/contract"
 	"github.com/countersignhq/countersign/dispatch"
 	"github.com/countersignhq/countersign/events"
 	"github.com/countersignhq/countersign/gateway"
@@ -94,7 +97,23 @@ func (s *surfaces) email(d *dispatch.Dispatcher, store byPath, logger *slog.Logg
 		}
 		secret = hex.EncodeToString(key)
 	}
-	c, err := email.New(email.Params{
+	p := emailParams(s.cfg, secret)
+	p.Desk, p.Files, p.Logger = d, store, logger.With("connector", chat.Email)
+	p.Bounced = func(ctx context.Context, b email.Bounce) error {
+		return d.Bounced(ctx, b.Thread, contract.Bounced{EventID: b.EventID, Ref: b.Ref, Reason: b.Reason})
+	}
+	c, err := email.New(p)
+	if err != nil {
+		return err
+	}
+	s.senders[chat.Email], s.pollers[chat.Email] = c, c
+	return nil
+}
+
+// emailParams has the secret apart: without one in the configuration it is made.
+func emailParams(all *config.Config, secret string) email.Params {
+	cfg := all.Email
+	return email.Params{
 		IMAP: email.Server{
 			Host: cfg.IMAP.Host, Port: cfg.IMAP.Port, Encryption: cfg.IMAP.Encryption,
 			Username: cfg.IMAP.Username, Password: cfg.IMAP.Password.Reveal(),
@@ -105,25 +124,24 @@ func (s *surfaces) email(d *dispatch.Dispatcher, store byPath, logger *slog.Logg
 			Username: cfg.SMTP.Username, Password: cfg.SMTP.Password.Reveal(),
 		},
 		Address: cfg.SMTP.FromAddress, Name: cfg.SMTP.FromName,
+		OAuth: email.OAuth{
+			AccessToken: cfg.OAuth.AccessToken.Reveal(), TokenURL: cfg.OAuth.TokenURL,
+			ClientID: cfg.OAuth.ClientID, ClientSecret: cfg.OAuth.ClientSecret.Reveal(),
+			RefreshToken: cfg.OAuth.RefreshToken.Reveal(), Scopes: cfg.OAuth.Scopes,
+		},
+		Resolver:    auth.DNS(cfg.DNS),
 		TokenSecret: secret, NoPlusAddress: !cfg.PlusAddress, TrustFrom: !cfg.VerifySender, Border: cfg.TrustedBorder,
-		Identify: s.cfg.Person, Desk: d, Files: store, Logger: logger.With("connector", chat.Email),
-	})
-	if err != nil {
-		return err
+		Identify: all.Person,
 	}
-	s.senders[chat.Email], s.pollers[chat.Email] = c, c
-	return nil
 }
 
 func (s *surfaces) slack(lc fx.Lifecycle, d *dispatch.Dispatcher, store byPath, logger *slog.Logger) error {
 	limit := ratelimit.New(s.cfg.WebhookRateLimit, nil)
-	c, err := slack.New(slack.Params{
-		BotToken: s.cfg.Slack.BotToken.Reveal(), AppToken: s.cfg.Slack.AppToken.Reveal(),
-		SigningSecret: s.cfg.Slack.SigningSecret.Reveal(), Mode: s.cfg.Slack.Mode,
-		APIURL: s.cfg.Slack.APIURL, BotUserID: s.cfg.Slack.BotUserID,
-		Identify: s.cfg.Person, KnownThread: d.Talking, Desk: d, Files: store, RateLimit: limit.Allow,
-		Logger: logger.With("connector", chat.Slack), NewUUID: newUUID,
-	})
+	p := slackParams(s.cfg)
+	p.Languages = s.cfg.Choice()
+	p.KnownThread, p.Desk, p.Files, p.RateLimit = d.Talking, d, store, limit.Allow
+	p.Logger = logger.With("connector", chat.Slack)
+	c, err := slack.New(p)
 	if err != nil {
 		return err
 	}
@@ -141,12 +159,10 @@ func (s *surfaces) slack(lc fx.Lifecycle, d *dispatch.Dispatcher, store byPath, 
 
 func (s *surfaces) telegram(d *dispatch.Dispatcher, store byPath, logger *slog.Logger) error {
 	limit := ratelimit.New(s.cfg.WebhookRateLimit, nil)
-	c, err := telegram.New(telegram.Params{
-		Token: s.cfg.Telegram.Token.Reveal(), APIURL: s.cfg.Telegram.APIURL, Mode: s.cfg.Telegram.Mode,
-		WebhookSecret: s.cfg.Telegram.WebhookSecret.Reveal(), PublicURL: s.cfg.PublicURL,
-		Identify: s.cfg.Person, Desk: d, Files: store, RateLimit: limit.Allow,
-		Logger: logger.With("connector", chat.Telegram),
-	})
+	p := telegramParams(s.cfg)
+	p.Languages = s.cfg.Choice()
+	p.Desk, p.Files, p.RateLimit, p.Logger = d, store, limit.Allow, logger.With("connector", chat.Telegram)
+	c, err := telegram.New(p)
 	if err != nil {
 		return err
 	}
@@ -202,8 +218,14 @@ func (s *surfaces) page(
 	}
 	p := web.Params{
 		Engine: d, Identity: who, Events: bus, Attachments: files{store}, Store: s.feeds, Kept: s.delivered,
-		Secret: secret, PublicURL: s.cfg.PublicURL, UIURL: ui, Namespace: namespace,
-		Logger: logger, NewUUID: newUUID,
+		Secret: secret, PublicURL: s.cfg.PublicURL, UIURL: ui, Namespace: namespace, Languages: s.cfg.Choice(),
+		MaxUpload: s.cfg.HTTP.MaxUpload, Logger: logger, NewUUID: newUUID,
+	}
+	if o := s.cfg.OIDC; o.Issuer != "" {
+		p.Accounts, p.Provider = who, openid.New(openid.Params{
+			Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret.Reveal(),
+			RedirectURL: s.cfg.PublicURL + web.CallbackPath, Scopes: o.Scopes, Claim: o.Claim,
+		})
 	}
 	e.show(&p)
 	return web.New(p)

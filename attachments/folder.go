@@ -143,6 +143,25 @@ func (f Folder) Open(ctx context.Context, name string) (io.ReadCloser, chat.File
 	return content, chat.File{Name: name, Path: path.Join(f.path, name), Size: info.Size}, nil
 }
 
+// Remove takes a file back, and the folder if nothing else is in it; a missing one is no error.
+func (f Folder) Remove(ctx context.Context, name string) error {
+	if f.err != nil {
+		return f.err
+	}
+	if err := oneName(name); err != nil {
+		return err
+	}
+	err := f.store.disk.Delete(ctx, path.Join(f.path, name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove attachment: %w", err)
+	}
+	left, err := f.entries(ctx)
+	if err != nil || len(left) > 0 {
+		return err
+	}
+	return f.Clear(ctx)
+}
+
 // Clear removes the folder with all its files; a missing one is no error.
 func (f Folder) Clear(ctx context.Context) error {
 	if f.err != nil {

@@ -306,3 +306,23 @@ func TestNewChecksItsFolders(t *testing.T) {
 	require.Equal(t, []string{"inbound", "outbound"}, store.Protected())
 	require.Equal(t, "files", store.DiskName())
 }
+
+// A file is taken back alone; the folder goes with its last one.
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	onEachKind(t, attachments.Params{}, func(t *testing.T, s *attachments.Store) {
+		t.Helper()
+		folder := s.Inbound("01980000-0000-7000-8000-00000000000a")
+		other := s.Inbound("01980000-0000-7000-8000-00000000000b")
+		set(t, other, "a.csv", "theirs")
+		first := set(t, folder, "a.csv", "one")
+		second := set(t, folder, "a.csv", "two")
+		require.NoError(t, folder.Remove(t.Context(), second.Name))
+		require.Equal(t, []string{"a.csv"}, stored(t, folder))
+		require.NoError(t, folder.Remove(t.Context(), second.Name), "gone already")
+		require.Error(t, folder.Remove(t.Context(), "../"+other.UUID()+"/a.csv"))
+		require.NoError(t, folder.Remove(t.Context(), first.Name))
+		require.Empty(t, stored(t, folder))
+		require.Equal(t, []string{"a.csv"}, stored(t, other))
+	})
+}

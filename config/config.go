@@ -87,6 +87,8 @@ type Conversation struct {
 type HTTP struct {
 	// Addr is the host:port it listens at.
 	Addr string `koanf:"addr" default:"127.0.0.1:8080"`
+	// MaxUpload bounds one message with its files that comes in by the API or the page, in bytes.
+	MaxUpload int64 `koanf:"max_upload" default:"268435456"`
 }
 
 // Attachments is the one disk for files that come in and go out (CONTRACT §6).

@@ -33,6 +33,9 @@ func (c *Config) validateAddresses(found *problems) {
 	if _, port, err := net.SplitHostPort(c.HTTP.Addr); err != nil || !isPort(port) {
 		found.add("http.addr", "%q is not host:port; write one such as 127.0.0.1:8080", c.HTTP.Addr)
 	}
+	if c.HTTP.MaxUpload < 1 {
+		found.add("http.max_upload", "%d is not above zero; write bytes, e.g. 268435456 for 256 MiB", c.HTTP.MaxUpload)
+	}
 	if strings.TrimSpace(c.DataDir) == "" {
 		found.add("data_dir", "is empty; name a folder such as .countersign")
 	}

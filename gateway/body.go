@@ -30,15 +30,22 @@ const (
 const (
 	jsonTime   = 30 * time.Second
 	uploadTime = 15 * time.Minute
+	// drainTime is for the rest of a body that was refused, which the server reads before it answers.
+	drainTime = 3 * time.Second
 )
 
-// readBody reads a whole small body within its time. The deadline is lifted afterwards:
-// left in place, it would cancel a request that waits longer for an answer.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// within gives a client a time for its body, until lifted is called: left in place, the deadline
+// would cancel a request that waits longer for an answer.
+func within(w http.ResponseWriter, limit time.Duration) (lifted func()) {
 	connection := http.NewResponseController(w)
 	// A recorder in a test has no connection and no deadlines; that is no error.
-	_ = connection.SetReadDeadline(time.Now().Add(jsonTime))
-	defer func() { _ = connection.SetReadDeadline(time.Time{}) }()
+	_ = connection.SetReadDeadline(time.Now().Add(limit))
+	return func() { _ = connection.SetReadDeadline(time.Time{}) }
+}
+
+// readBody reads a whole small body within its time.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	defer within(w, jsonTime)()
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxJSON))
 	return body, bodyError(err)
 }

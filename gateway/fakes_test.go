@@ -139,6 +139,7 @@ func (fakeIdentity) Person(ref string) (chat.Person, bool) {
 type fakeDisk struct {
 	mu    sync.Mutex
 	files map[string]string
+	size  int64 // that is said of every file, if it is not 0
 }
 
 func (d *fakeDisk) Save(_ context.Context, uuid, name string, content io.Reader) (chat.File, error) {
@@ -153,6 +154,13 @@ func (d *fakeDisk) Save(_ context.Context, uuid, name string, content io.Reader)
 	return chat.File{Name: name, Path: path, Size: int64(len(data))}, nil
 }
 
+func (d *fakeDisk) Discard(_ context.Context, uuid, name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.files, "inbound/"+uuid+"/"+name)
+	return nil
+}
+
 func (d *fakeDisk) Open(_ context.Context, uuid, name string) (io.ReadCloser, int64, error) {
 	return d.open("outbound/" + uuid + "/" + name)
 }
@@ -162,7 +170,11 @@ func (d *fakeDisk) open(path string) (io.ReadCloser, int64, error) {
 	if !ok {
 		return nil, 0, fs.ErrNotExist
 	}
-	return io.NopCloser(strings.NewReader(content)), int64(len(content)), nil
+	size := int64(len(content))
+	if d.size != 0 {
+		size = d.size
+	}
+	return io.NopCloser(strings.NewReader(content)), size, nil
 }
 
 type fakeDelivered struct{ *fakeDisk }

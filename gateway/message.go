@@ -84,7 +84,7 @@ func (g *gateway) converse(ctx context.Context, message chat.Message) (contract.
 }
 
 func (g *gateway) answer(r *http.Request, message chat.Message, result contract.TurnResult, under string) messageAnswer {
-	answer := messageAnswer{Success: true, Text: result.Text, Key: message.Thread.Key, Attachments: []attachment{}}
+	answer := messageAnswer{Success: result.Undelivered == "", Text: result.Text, Key: message.Thread.Key, Attachments: []attachment{}}
 	for _, file := range result.Files {
 		answer.Attachments = append(answer.Attachments, attachment{
 			Name: file.Name, Size: file.Size,

@@ -47,6 +47,9 @@ func (g *gateway) observe(next http.Handler) http.Handler {
 					fail(wrapped, http.StatusInternalServerError, "something went wrong here; the gateway's log says what")
 				}
 			}
+			// The server reads what is left of a body that was refused before it sends the answer;
+			// a client that does not send it must not hold the connection.
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(drainTime))
 			g.done(r, wrapped.Status(), g.Now().Sub(received))
 			if cause != nil && isAbort(cause) {
 				panic(cause)

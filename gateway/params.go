@@ -34,6 +34,8 @@ type Identity interface {
 type Attachments interface {
 	// Save streams a file into inbound/{uuid}/ under a safe form of its name.
 	Save(ctx context.Context, uuid, name string, content io.Reader) (chat.File, error)
+	// Discard takes back a file that Save has stored, by the name it has there.
+	Discard(ctx context.Context, uuid, name string) error
 	// Open returns a file of outbound/{uuid}/ and its size; fs.ErrNotExist if there is none.
 	Open(ctx context.Context, uuid, name string) (content io.ReadCloser, size int64, err error)
 }

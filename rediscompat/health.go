@@ -12,28 +12,57 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Check looks for what keeps the mirror from being of use, and returns it in
-// words: a memory policy that throws keys away (case E08), programs that use
-// another prefix (case E03), a cluster that is spoken to as one server, a server
-// without BLMOVE. The error says only that Redis could not be asked.
-func (m *Mirror) Check(ctx context.Context) ([]string, error) {
+// Facts are what the server tells about itself, as far as the mirror depends on it.
+// Some hosted ones, and the embedded one, do not tell all of it; what is not told is
+// the zero value, and nothing to worry about.
+type Facts struct {
+	Version string
+	// Policy is maxmemory-policy; any but noeviction throws keys away (case E08).
+	Policy string
+	// Cluster tells that REDIS_URL names one, Node that it names one of a cluster as
+	// if it were a server alone.
+	Cluster, Node bool
+	// Prefixes are others under which somebody waits for answers (case E03), a few at most.
+	Prefixes []string
+}
+
+// Evicts tells whether pending questions can be thrown away.
+func (f Facts) Evicts() bool { return f.Policy != "" && f.Policy != "noeviction" }
+
+// Old tells that the server has no BLMOVE: pushed answers are looked for once a second.
+func (f Facts) Old() bool { return f.Version != "" && olderThan(f.Version, 6, 2) }
+
+// Facts asks the server. The error says only that Redis could not be asked; the facts
+// that were learnt before it are there.
+func (m *Mirror) Facts(ctx context.Context) (Facts, error) {
 	if err := m.Ping(ctx); err != nil {
-		return nil, err
+		return Facts{}, err
 	}
-	var warnings []string
 	info := m.info(ctx)
-	if policy := info["maxmemory_policy"]; policy != "" && policy != "noeviction" {
+	_, cluster := m.commands.(*redis.ClusterClient)
+	prefixes, err := m.otherPrefixes(ctx)
+	return Facts{
+		Version: info["redis_version"], Policy: info["maxmemory_policy"],
+		Cluster: cluster, Node: !cluster && info["cluster_enabled"] == "1", Prefixes: prefixes,
+	}, err
+}
+
+// Check returns in words what keeps the mirror from being of use. The error says only
+// that Redis could not be asked.
+func (m *Mirror) Check(ctx context.Context) ([]string, error) {
+	facts, err := m.Facts(ctx)
+	var warnings []string
+	if facts.Evicts() {
 		warnings = append(warnings, fmt.Sprintf("maxmemory-policy is %s, so pending questions can be thrown away; "+
-			"set it to noeviction, or use a server that is not a cache", policy))
+			"set it to noeviction, or use a server that is not a cache", facts.Policy))
 	}
-	if _, cluster := m.commands.(*redis.ClusterClient); !cluster && info["cluster_enabled"] == "1" {
+	if facts.Node {
 		warnings = append(warnings, `the server is a node of a cluster; add "?cluster=true" to REDIS_URL`)
 	}
-	if version := info["redis_version"]; version != "" && olderThan(version, 6, 2) {
-		warnings = append(warnings, "version "+version+" is older than 6.2; pushed answers are looked for once a second")
+	if facts.Old() {
+		warnings = append(warnings, "version "+facts.Version+" is older than 6.2; pushed answers are looked for once a second")
 	}
-	others, err := m.otherPrefixes(ctx)
-	for _, prefix := range others {
+	for _, prefix := range facts.Prefixes {
 		warnings = append(warnings, fmt.Sprintf("keys *%s* exist under the prefix %q, ours is %q; "+
 			"if they belong to a program that shares conversations, set COUNTERSIGN_REDIS_PREFIX=%s",
 			awaitingName, prefix, m.params.Prefix, prefix))
@@ -41,8 +70,7 @@ func (m *Mirror) Check(ctx context.Context) ([]string, error) {
 	return warnings, err
 }
 
-// info reads the sections that Check needs. What a server does not tell (some
-// hosted ones, and the embedded one) is not warned of.
+// info reads the sections that Facts needs.
 func (m *Mirror) info(ctx context.Context) map[string]string {
 	facts := map[string]string{}
 	for _, section := range []string{"server", "memory", "cluster"} {

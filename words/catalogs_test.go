@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"text/template/parse"
 
 	"github.com/BurntSushi/toml"
 	"github.com/stretchr/testify/require"
@@ -73,6 +75,28 @@ func TestCatalogsAgree(t *testing.T) {
 	}
 }
 
+// alike are texts that a language has as English has them.
+var alike = map[string][]string{
+	"de":    {"page_comma", "page_in_lines", "page_status", "page_operation", "page_name"},
+	"es":    {"page_comma", "page_said_no", "button_no", "agent_received_file"},
+	"zh-CN": {"page_quoted"},
+}
+
+// What was copied and not translated looks as if it was.
+func TestCatalogsAreTranslated(t *testing.T) {
+	t.Parallel()
+	english := catalog(t, "en")
+	for _, language := range words.Languages()[1:] {
+		var same []string
+		for id, forms := range catalog(t, language) {
+			if forms["other"] == english[id]["other"] && placeholder.ReplaceAllString(forms["other"], "") != "" {
+				same = append(same, id)
+			}
+		}
+		require.ElementsMatch(t, alike[language], same, language)
+	}
+}
+
 // keptWords are those that answer and those that codes are made of: what a rule reads, in quotes or
 // behind an exclamation mark, is the same in all catalogs.
 var keptWords = regexp.MustCompile(`'[A-Za-z]+'|![a-z]+|/[a-z_]+|[A-Z]+_[A-Z_]+|[a-z]+=`)
@@ -112,12 +136,19 @@ func TestCodeAndCatalogsAgree(t *testing.T) {
 	t.Parallel()
 	english := catalog(t, "en")
 	ids, uses := scan(t, "..")
+	inTemplates := templateUses(t, "../connectors/web/templates/*.html")
+	require.Greater(t, len(inTemplates), 80)
 	require.Greater(t, len(ids), 50)
 	require.Greater(t, len(uses), 30)
 	declared := map[string]bool{}
 	for name, id := range ids {
 		require.Contains(t, english, id, "%s names no entry of the catalogs", name)
 		declared[id] = true
+	}
+	for _, u := range inTemplates {
+		require.Contains(t, english, u.id, "%s: names no entry of the catalogs", u.where)
+		require.ElementsMatch(t, arguments(english[u.id]["other"]), u.args, "%s: %s has other arguments", u.where, u.id)
+		declared[u.id] = true
 	}
 	for id := range english {
 		require.True(t, declared[id], "nothing in the code says %s; remove it from the catalogs", id)
@@ -180,6 +211,67 @@ func scan(t *testing.T, root string) (ids map[string]string, uses []use) {
 		return nil
 	}))
 	return ids, uses
+}
+
+// templateUses reads what templates say: say and rich, with the entry and its arguments' names in quotes.
+func templateUses(t *testing.T, pattern string) (uses []use) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	require.NoError(t, err)
+	trees := map[string]*parse.Tree{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		tree := parse.New(file)
+		tree.Mode = parse.SkipFuncCheck
+		_, err = tree.Parse(string(text), "", "", trees)
+		require.NoError(t, err)
+	}
+	for name, tree := range trees {
+		for _, command := range commands(reflect.ValueOf(tree.Root)) {
+			called, ok := command.Args[0].(*parse.IdentifierNode)
+			if !ok || called.Ident != "say" && called.Ident != "rich" {
+				continue
+			}
+			u := use{where: name + ": " + command.String()}
+			id, ok := command.Args[1].(*parse.StringNode)
+			require.True(t, ok, "%s: the entry must be written out", u.where)
+			u.id = id.Text
+			for i := 2; i < len(command.Args); i += 2 {
+				arg, ok := command.Args[i].(*parse.StringNode)
+				require.True(t, ok, "%s: names of arguments must be written out", u.where)
+				u.args = append(u.args, arg.Text)
+			}
+			uses = append(uses, u)
+		}
+	}
+	return uses
+}
+
+// commands are all of a tree, those in parentheses too.
+func commands(at reflect.Value) (found []*parse.CommandNode) {
+	switch at.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if at.IsNil() || at.Type() == reflect.TypeFor[*parse.Tree]() {
+			return nil
+		}
+		if command, ok := at.Interface().(*parse.CommandNode); ok {
+			found = append(found, command)
+		}
+		return append(found, commands(at.Elem())...)
+	case reflect.Struct:
+		for n := range at.NumField() {
+			if at.Type().Field(n).IsExported() {
+				found = append(found, commands(at.Field(n))...)
+			}
+		}
+	case reflect.Slice:
+		for n := range at.Len() {
+			found = append(found, commands(at.Index(n))...)
+		}
+	default: // texts and numbers
+	}
+	return found
 }
 
 // made reads chat.Text(chat.LineX, "name", value, …); other calls, and those whose arguments are

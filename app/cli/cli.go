@@ -36,11 +36,21 @@ type Params struct {
 	Now   func() time.Time
 	// Sleep waits, or returns the context's error; for tests.
 	Sleep func(ctx context.Context, d time.Duration) error
+	// HTTPAddr and DataDir are the configuration's; empty where it could not be read, and then
+	// the environment's count.
+	HTTPAddr, DataDir string
 	// User is the name of the shell's user, for `chat`.
 	User string
 	// Prune deletes attachments of messages older than that and returns how many folders
 	// went; nil where the disk is not at hand.
 	Prune func(ctx context.Context, olderThan time.Duration) (removed int, err error)
+	// Examine is `doctor`; nil where the configuration is not at hand.
+	Examine Examine
+	// Colour tells whether Stdout is a terminal that shows colours.
+	Colour bool
+	// Problem is what is wrong with the configuration, told before each command that does
+	// not tell it itself: most only talk to the gateway and go on.
+	Problem error
 	// NewToken makes a token; nil is gateway.NewToken.
 	NewToken func() string
 	Version  string
@@ -73,7 +83,7 @@ func Run(ctx context.Context, args []string, params Params) int {
 	end := &exit{code: Usage, message: err.Error() + "\nSee `starter --help`."} // cobra's own: unknown command, flag or number of arguments
 	_ = errors.As(err, &end)
 	if end.message != "" {
-		_, _ = fmt.Fprintln(params.Stderr, "starter: "+end.message)
+		_, _ = fmt.Fprintln(params.Stderr, "starter: "+harmless(end.message))
 	}
 	return end.code
 }
@@ -116,9 +126,12 @@ func New(params Params) *cobra.Command {
 		Version:       params.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			if s.output != "text" && s.output != "json" {
 				return misused("--output must be text or json")
+			}
+			if s.Problem != nil && c.Name() != "doctor" {
+				_, _ = fmt.Fprintln(s.Stderr, "starter: warning:", s.Problem)
 			}
 			return nil
 		},
@@ -129,7 +142,7 @@ func New(params Params) *cobra.Command {
 	root.PersistentFlags().StringVar(&s.url, "url", "", "the gateway's address")
 	root.PersistentFlags().StringVarP(&s.output, "output", "o", "text", "text or json")
 	root.AddCommand(s.invoke(), s.send(), s.chat(), s.approvals(), s.handoffs(), s.grants(), s.invocations(),
-		s.attachments(), s.tokens(), s.tools(), s.demo())
+		s.attachments(), s.tokens(), s.tools(), s.demo(), s.doctor())
 	return root
 }
 

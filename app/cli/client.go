@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,33 +16,43 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf16"
 
 	"github.com/countersignhq/countersign/contract"
 	"github.com/countersignhq/countersign/gateway"
 )
 
+// chosen is the gateway's address as somebody has named it; empty where nobody has.
+func (s *starter) chosen() string {
+	return strings.TrimRight(cmp.Or(s.url, s.Getenv("COUNTERSIGN_URL")), "/")
+}
+
 // base is the gateway's address.
 func (s *starter) base() string {
-	for _, address := range []string{s.url, s.Getenv("COUNTERSIGN_URL")} {
-		if address != "" {
-			return strings.TrimRight(address, "/")
-		}
+	if address := s.chosen(); address != "" {
+		return address
 	}
-	host, port, err := net.SplitHostPort(s.Getenv("COUNTERSIGN_HTTP_ADDR"))
-	if err != nil {
-		return "http://127.0.0.1:8080"
+	if address, ok := GatewayAt(cmp.Or(s.HTTPAddr, s.Getenv("COUNTERSIGN_HTTP_ADDR"))); ok {
+		return address
+	}
+	return "http://127.0.0.1:8080"
+}
+
+// GatewayAt is where a gateway that listens at host:port answers from this machine; ok is
+// false where that does not say, as with port 0.
+func GatewayAt(addr string) (address string, ok bool) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || port == "0" {
+		return "", false
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1" // listens everywhere, so here too
 	}
-	return "http://" + net.JoinHostPort(host, port)
+	return "http://" + net.JoinHostPort(host, port), true
 }
 
 func (s *starter) dataDir() string {
-	if dir := s.Getenv("COUNTERSIGN_DATA_DIR"); dir != "" {
-		return dir
-	}
-	return ".countersign"
+	return cmp.Or(s.DataDir, s.Getenv("COUNTERSIGN_DATA_DIR"), ".countersign")
 }
 
 func (s *starter) token() (string, error) {
@@ -201,10 +212,13 @@ func (a about) workflow(id string) string {
 func (s *starter) show(document any, text func(out *printer)) error {
 	out := &printer{to: s.Stdout}
 	if s.output == "json" {
-		encoder := json.NewEncoder(s.Stdout)
+		var encoded bytes.Buffer
+		encoder := json.NewEncoder(&encoded)
 		encoder.SetIndent("", "  ")
 		encoder.SetEscapeHTML(false)
-		out.err = encoder.Encode(document)
+		if out.err = encoder.Encode(document); out.err == nil {
+			_, out.err = io.WriteString(s.Stdout, harmlessJSON(encoded.String()))
+		}
 	} else {
 		text(out)
 	}
@@ -226,17 +240,35 @@ func (p *printer) line(format string, args ...any) {
 	}
 }
 
+// raw prints what was made harmless before.
+func (p *printer) raw(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.to, format+"\n", args...)
+	}
+}
+
 // harmless shows control and direction characters as escapes: what an agent or a stranger
-// wrote must not rewrite the terminal.
+// wrote must not rewrite the terminal. Line ends of Windows become plain ones.
 func harmless(text string) string {
+	return escaped(strings.ReplaceAll(text, "\r\n", "\n"), `\u{%04X}`)
+}
+
+// harmlessJSON is the same in JSON's own escapes; encoding/json leaves what lies above U+007E.
+func harmlessJSON(document string) string { return escaped(document, `\u%04x`) }
+
+func escaped(text, form string) string {
 	const joiner = '\u200d' // joins emoji
 	var b strings.Builder
 	for _, r := range text {
-		if r != '\n' && r != '\t' && r != joiner && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
-			fmt.Fprintf(&b, `\u{%04X}`, r)
-			continue
+		switch {
+		case r == '\n', r == '\t', r == joiner, !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
+			b.WriteRune(r)
+		case r > 0xFFFF && form == `\u%04x`: // JSON writes two of them (RFC 8259 §7)
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, form+form, high, low)
+		default:
+			fmt.Fprintf(&b, form, r)
 		}
-		b.WriteRune(r)
 	}
 	return b.String()
 }

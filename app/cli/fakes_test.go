@@ -32,6 +32,7 @@ type fakeEngine struct {
 	calls   map[string]*call
 	talks   []chat.Message
 	turn    contract.TurnResult
+	answer  func() contract.TurnResult // in place of turn
 	revoked []string
 	noAsk   bool // deny what would ask
 }
@@ -175,8 +176,14 @@ func (e *fakeEngine) Revoke(_ context.Context, id, _ string) error {
 	return nil
 }
 
-func (e *fakeEngine) Turn(context.Context, string) (contract.TurnResult, error) { return e.turn, nil }
-func (e *fakeEngine) Healthy(context.Context) error                             { return nil }
+func (e *fakeEngine) Turn(context.Context, string) (contract.TurnResult, error) {
+	if e.answer != nil {
+		return e.answer(), nil
+	}
+	return e.turn, nil
+}
+
+func (e *fakeEngine) Healthy(context.Context) error { return nil }
 
 type fakeIdentity struct{}
 
@@ -192,8 +199,14 @@ func (d fakeDisk) Save(context.Context, string, string, io.Reader) (chat.File, e
 	return chat.File{}, fs.ErrInvalid
 }
 
-func (d fakeDisk) Open(context.Context, string, string) (io.ReadCloser, int64, error) {
-	return nil, 0, fs.ErrNotExist
+func (d fakeDisk) Discard(context.Context, string, string) error { return nil }
+
+func (d fakeDisk) Open(_ context.Context, _, name string) (io.ReadCloser, int64, error) {
+	content, ok := d[name]
+	if !ok {
+		return nil, 0, fs.ErrNotExist
+	}
+	return io.NopCloser(strings.NewReader(content)), int64(len(content)), nil
 }
 
 // delivered has every file of every answer once; Remove empties it.
@@ -215,6 +228,7 @@ func (d fakeDelivered) Remove(context.Context, string, string) error {
 type bench struct {
 	engine    *fakeEngine
 	delivered fakeDelivered
+	outbound  fakeDisk
 	env       map[string]string
 	stdin     io.Reader
 	tty       bool
@@ -241,10 +255,10 @@ func (b *bench) sleep(ctx context.Context, d time.Duration) error {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{now: time.Date(2029, 1, 2, 3, 4, 5, 0, time.UTC), delivered: fakeDelivered{map[string]string{}}, stdin: strings.NewReader("")}
+	b := &bench{now: time.Date(2029, 1, 2, 3, 4, 5, 0, time.UTC), delivered: fakeDelivered{map[string]string{}}, outbound: fakeDisk{}, stdin: strings.NewReader("")}
 	b.engine = &fakeEngine{now: b.clock, sleep: b.sleep, files: map[string]bool{}, calls: map[string]*call{}}
 	server := httptest.NewServer(gateway.New(gateway.Params{
-		Engine: b.engine, Events: events.New(), Identity: fakeIdentity{}, Attachments: fakeDisk{}, Delivered: b.delivered,
+		Engine: b.engine, Events: events.New(), Identity: fakeIdentity{}, Attachments: b.outbound, Delivered: b.delivered,
 		Now: b.clock, UIURL: "http://127.0.0.1:8233",
 		Tools: []tool.Tool{{Name: "file_manager", Description: "Files.", Operations: []tool.Operation{{
 			Name: "delete", Kind: tool.Danger, Description: "Delete a file.",
@@ -261,6 +275,11 @@ func newBench(t *testing.T) *bench {
 // run runs one command and returns its exit code.
 func (b *bench) run(t *testing.T, args ...string) int {
 	t.Helper()
+	return b.runIn(t.Context(), t, args...)
+}
+
+func (b *bench) runIn(ctx context.Context, t *testing.T, args ...string) int {
+	t.Helper()
 	b.stdout.Reset()
 	b.stderr.Reset()
 	params := Params{
@@ -270,5 +289,5 @@ func (b *bench) run(t *testing.T, args ...string) int {
 	if b.params != nil {
 		b.params(&params)
 	}
-	return Run(t.Context(), args, params)
+	return Run(ctx, args, params)
 }

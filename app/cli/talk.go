@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/countersignhq/countersign/chat"
 )
 
 // messageAnswer is what POST /api/message and /api/terminal/messages return.
@@ -25,12 +24,14 @@ type messageAnswer struct {
 
 type file struct {
 	Name string `json:"name"`
-	Size int64  `json:"size"`
+	Size int64  `json:"size"` // bytes
 	URL  string `json:"url"`
+	// Path is where it was saved; not from the gateway.
+	Path string `json:"path,omitempty"`
 }
 
 func (s *starter) send() *cobra.Command {
-	key := ""
+	key, folder := "", ""
 	command := &cobra.Command{
 		Use: "send TEXT …", Short: "Send a message to the agent and print its answer", Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -39,47 +40,72 @@ func (s *starter) send() *cobra.Command {
 			if _, err := s.call(c.Context(), http.MethodPost, "/api/message", request, &answer); err != nil {
 				return plain(err)
 			}
-			return s.show(answer, func(out *printer) {
+			var broken error
+			if folder != "" {
+				broken = s.receive(c.Context(), answer.Attachments, folder)
+			}
+			err := s.show(answer, func(out *printer) {
 				out.line("%s", answer.Text)
-				for _, f := range answer.Attachments {
-					out.line("file: %s (%d bytes) %s", f.Name, f.Size, f.URL)
-				}
-				_, _ = fmt.Fprintf(s.Stderr, "conversation: --key %s\n", answer.Key)
+				out.files(answer.Attachments)
+				_, _ = fmt.Fprintf(s.Stderr, "conversation: --key %s\n", harmless(answer.Key))
 			})
+			return together(err, broken)
 		},
 	}
 	command.Flags().StringVar(&key, "key", "", "go on with this conversation")
+	command.Flags().StringVar(&folder, "save-to", "", "save the answer's files in this folder (default: only name their addresses)")
 	return command
+}
+
+// talk is a conversation at the terminal.
+type talk struct {
+	*starter
+	// piped: lines come from a pipe, and the first failure ends it.
+	piped bool
+	// folder for the answers' files; empty is {data folder}/received/{uuid}.
+	folder string
 }
 
 func (s *starter) chat() *cobra.Command {
-	piped := false
+	t := &talk{starter: s}
 	command := &cobra.Command{
 		Use: "chat", Short: "Talk to the agent here", Args: cobra.NoArgs,
-		Long: "Talk to the agent here. `exit` ends it. In the terminal nobody can be asked: COUNTERSIGN_UNSUPPORTED says\nwhat happens to calls that would ask.",
+		Long: "Talk to the agent here. `exit` ends it; Ctrl-C leaves what was started as it is.\n\n" +
+			"In the terminal nobody can be asked: COUNTERSIGN_UNSUPPORTED says what happens to calls that would ask.\n" +
+			"The files of an answer are saved here, and then deleted at the gateway.",
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !s.IsTTY && !piped {
+			if !s.IsTTY && !t.piped {
 				return failed("there is no terminal to talk at; `starter send` sends one message, --stdin takes lines from a pipe")
 			}
-			return s.talk(c.Context(), piped)
+			if _, err := s.about(c.Context()); err != nil {
+				return plain(err)
+			}
+			return t.run(c.Context())
 		},
 	}
-	command.Flags().BoolVar(&piped, "stdin", false, "take lines from a pipe, until its end")
+	command.Flags().BoolVar(&t.piped, "stdin", false, "take lines from a pipe, until its end")
+	command.Flags().StringVar(&t.folder, "save-to", "", "save files in this folder (default: received/ in COUNTERSIGN_DATA_DIR)")
 	return command
 }
 
-// talk reads lines until exit (done) or the end of the input: done for a pipe, else failed,
+// run reads lines until exit (done) or the end of the input: done for a pipe, else failed,
 // since nobody said so.
-func (s *starter) talk(ctx context.Context, piped bool) error {
-	lines := bufio.NewReader(s.Stdin)
+func (t *talk) run(ctx context.Context) error {
+	lines := bufio.NewReader(t.Stdin)
 	for {
-		if !piped {
-			_, _ = fmt.Fprint(s.Stdout, "> ")
+		if !t.piped {
+			_, _ = fmt.Fprint(t.Stdout, "> ")
 		}
-		line, err := s.readLine(ctx, lines)
+		line, err := t.readLine(ctx, lines)
 		text := strings.TrimSpace(line)
+		if !t.piped && (err != nil || ctx.Err() != nil) {
+			_, _ = fmt.Fprintln(t.Stdout) // the cursor is still behind the prompt
+		}
+		if ctx.Err() != nil {
+			return failed("interrupted; nothing more was sent")
+		}
 		if err != nil && text == "" {
-			if piped && errors.Is(err, io.EOF) {
+			if t.piped && errors.Is(err, io.EOF) {
 				return nil
 			}
 			return failed("the input ended; nothing more was sent")
@@ -90,8 +116,12 @@ func (s *starter) talk(ctx context.Context, piped bool) error {
 		case "exit", "quit":
 			return nil
 		}
-		if err := s.exchange(ctx, text); err != nil {
-			return err
+		if err := t.exchange(ctx, text); err != nil {
+			if t.piped || ctx.Err() != nil {
+				return err
+			}
+			// A person can do something about it and go on.
+			_, _ = fmt.Fprintln(t.Stderr, harmless(err.Error()))
 		}
 	}
 }
@@ -115,78 +145,30 @@ func (s *starter) readLine(ctx context.Context, lines *bufio.Reader) (string, er
 	}
 }
 
-func (s *starter) exchange(ctx context.Context, text string) error {
+// exchange sends a line and shows the answer, also where its files do not come.
+func (t *talk) exchange(ctx context.Context, text string) error {
+	thread := chat.Thread{Connector: chat.Terminal, Key: "terminal:" + t.User}
+	stop := t.watch(ctx, thread)
 	var answer messageAnswer
-	request := map[string]string{"user": s.User, "text": text}
-	if _, err := s.call(ctx, http.MethodPost, "/api/terminal/messages", request, &answer); err != nil {
+	_, err := t.call(ctx, http.MethodPost, "/api/terminal/messages", map[string]string{"user": t.User, "text": text}, &answer)
+	stop()
+	if err != nil {
 		return plain(err)
 	}
-	paths, err := s.fetch(ctx, answer.Attachments)
-	if err != nil {
-		return err
-	}
-	return s.show(answer, func(out *printer) {
-		out.line("%s", answer.Text)
-		for _, path := range paths {
-			out.line("file: %s", path)
+	broken := t.receiveAll(ctx, answer.Attachments)
+	err = t.show(answer, func(out *printer) {
+		if t.styled() {
+			out.raw("%s", pretty(answer.Text))
+		} else {
+			out.line("%s", answer.Text)
 		}
+		out.files(answer.Attachments)
 	})
+	if !answer.Success {
+		broken = together(broken, failed("the files of this answer could not be kept; the gateway's log says why"))
+	}
+	return together(err, broken)
 }
 
-// fetch saves the answer's files under the data folder, and only then deletes them at the
-// gateway.
-func (s *starter) fetch(ctx context.Context, files []file) (paths []string, err error) {
-	folders := map[string]bool{}
-	for _, f := range files {
-		address, err := url.Parse(f.URL)
-		if err != nil {
-			return paths, failed("the gateway named a file at no address")
-		}
-		parts := strings.Split(strings.TrimPrefix(address.Path, "/api/terminal/files/"), "/")
-		path, err := s.save(ctx, address.EscapedPath(), parts[0], f.Name)
-		if err != nil {
-			return paths, err
-		}
-		paths = append(paths, path)
-		folders[parts[0]] = true
-	}
-	for uuid := range folders {
-		if _, err := s.call(ctx, http.MethodDelete, "/api/terminal/files/"+url.PathEscape(uuid), nil, nil); err != nil {
-			return paths, plain(err)
-		}
-	}
-	return paths, nil
-}
-
-// save writes to {data folder}/received/{uuid}/{name}. The path is asked of our own
-// gateway, whatever host the answer names, so that the token goes nowhere else.
-func (s *starter) save(ctx context.Context, path, uuid, name string) (string, error) {
-	response, err := s.open(ctx, http.MethodGet, path, nil)
-	if err != nil {
-		return "", plain(err)
-	}
-	defer response.Body.Close()
-	folder := filepath.Join(s.dataDir(), "received", base(uuid))
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", failed("save %q: %v", name, err)
-	}
-	target := filepath.Join(folder, base(name))
-	out, err := os.OpenFile(target, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return "", failed("save %q: %v", name, err)
-	}
-	_, err = io.Copy(out, response.Body)
-	if err := errors.Join(err, out.Close()); err != nil {
-		return "", failed("save %q: %v", name, err)
-	}
-	return target, nil
-}
-
-// base is the last element of a name from outside, never one that leads elsewhere.
-func base(name string) string {
-	name = filepath.Base(filepath.Clean("/" + strings.ReplaceAll(name, `\`, "/")))
-	if name == "/" || name == "." || strings.ContainsRune(name, 0) {
-		return "file"
-	}
-	return name
-}
+// styled tells whether Markdown is shown with styles.
+func (s *starter) styled() bool { return s.Colour && s.Getenv("TERM") != "dumb" }

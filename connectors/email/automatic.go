@@ -28,7 +28,7 @@ func (c *Connector) origin(h letter.Header, from address) origin {
 	switch kind = strings.TrimSpace(kind); {
 	case kind == "multipart/report", kind == "message/delivery-status", kind == "message/disposition-notification":
 		return origin{automatic: "a report"} // RFC 6522
-	case h.Has("Return-Path") && strings.Trim(h.First("Return-Path"), "<> \t") == "":
+	case nullReturnPath(h):
 		return origin{automatic: "null return path"} // RFC 5321 §4.5.5
 	case c.self.is(from):
 		return origin{automatic: "our own address"}
@@ -40,10 +40,16 @@ func (c *Connector) origin(h letter.Header, from address) origin {
 		return origin{automatic: "a mailing list"}
 	}
 	switch strings.ToLower(strings.TrimSpace(h.First("Precedence"))) {
+	case "auto_reply":
+		return origin{automatic: "an automatic reply"}
 	case "bulk", "junk", "list":
 		return origin{bulk: true}
 	}
 	return origin{}
+}
+
+func nullReturnPath(h letter.Header) bool {
+	return h.Has("Return-Path") && strings.Trim(h.First("Return-Path"), "<> \t") == ""
 }
 
 // isNo reads the keyword of Auto-Submitted: case, comments and parameters aside.

@@ -77,6 +77,7 @@ func TestA19AutomaticReplies(t *testing.T) {
 		"X-Auto-Response-Suppress: All":                    true,
 		"Precedence: bulk":                                 true,
 		"Precedence: first-class":                          true,
+		"Precedence: auto_reply":                           false,
 		"X-Autoreply: yes":                                 false,
 		"List-Id: <team.example.test>":                     false,
 	} {
@@ -207,6 +208,7 @@ func TestA23Spoofed(t *testing.T) {
 		"body replaced":              strings.Replace(genuine, "\r\n\r\nno", "\r\n\r\nyes", 1),
 		"results by the sender":      bare(from("Authentication-Results: mx.example.test; dmarc=pass header.from=example.test", "yes")),
 		"empty From":                 ours(from("From: <>", "yes")),
+		"a letter like another":      ours(from("From: \u212Aim@example.test", "yes")),
 		"no From":                    ours("To: " + botAddress + "\n\nyes"),
 		"group":                      ours(from("From: ada:;", "yes")),
 	} {
@@ -238,7 +240,11 @@ func TestA23Replayed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	token := b.Token("i-1", ada)
-	unsigned := func(raw string) string { return b.dkim.Sign(t, raw, "From", "Subject") }
+	signed := func(raw string, fields ...string) string {
+		return b.dkim.Sign(t, raw, append(fields, "From", "Subject")...)
+	}
+	unsigned := func(raw string) string { return signed(raw) }
+	written := func(ago time.Duration) string { return "Date: " + time.Now().Add(-ago).Format(time.RFC1123Z) + "\n" }
 	for name, tt := range map[string]struct {
 		raw       string
 		forwarded bool
@@ -249,6 +255,13 @@ func TestA23Replayed(t *testing.T) {
 		"resent":                     {"Resent-From: mallory@attacker.test\r\n" + b.dkim.Sign(t, from(id(4), "yes")), true},
 		"recipient is not signed":    {unsigned(from(id(5), "yes")), true},
 		"hidden copy":                {b.dkim.Sign(t, from(id(6)+"To: undisclosed-recipients:;", "yes")), true},
+		"date is not signed":         {signed(from(id(10), "yes"), "To", "Message-ID"), true},
+		"id is not signed":           {signed(from(id(11), "yes"), "To", "Date"), true},
+		"id and date are":            {signed(from(id(12), "yes"), "To", "Date", "Message-ID"), false},
+		"of last month":              {b.dkim.Sign(t, from(id(13)+written(30*24*time.Hour), "yes")), true},
+		"long on its way":            {b.dkim.Sign(t, from(id(14)+written(5*24*time.Hour), "yes")), false},
+		"no date":                    {b.dkim.Sign(t, from(id(15)+"Date: \n", "yes")), true},
+		"of last month, with token":  {b.dkim.Sign(t, from(id(16)+written(30*24*time.Hour)+"To: bot+"+token+"@bot.test", "yes")), false},
 		"unsigned, but has a token":  {unsigned(from(id(7)+"To: bot+"+token+"@bot.test", "yes")), false},
 		"to somebody else, answered": {b.dkim.Sign(t, from(id(8)+"To: x@example.test\nIn-Reply-To: <q."+token+"@bot.test>", "yes")), false},
 	} {

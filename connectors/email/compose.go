@@ -10,6 +10,7 @@ import (
 	"github.com/emersion/go-message/mail"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/words"
 )
 
 // maxSubject is in characters; the whole question is in the mail.
@@ -18,8 +19,8 @@ const maxSubject = 120
 // outgoing is a mail before it is written down.
 type outgoing struct {
 	to, subject, text string
-	id                string // "<…>"
-	inReplyTo         string // "<…>" or empty
+	id                string   // "<…>"
+	thread            []string // the mails before it, "<…>", oldest first; the last one is answered
 	replyTo           string
 	automatic         string // Auto-Submitted (RFC 3834 §5)
 	files             []chat.File
@@ -42,9 +43,9 @@ func (c *Connector) header(o outgoing) mail.Header {
 	}
 	h.SetSubject(o.subject)
 	h.Set("Message-ID", o.id)
-	if o.inReplyTo != "" {
-		h.Set("In-Reply-To", o.inReplyTo)
-		h.Set("References", o.inReplyTo)
+	if n := len(o.thread); n > 0 {
+		h.Set("In-Reply-To", o.thread[n-1])
+		h.Set("References", strings.Join(o.thread, " "))
 	}
 	h.Set("Auto-Submitted", o.automatic)
 	h.Set("X-Auto-Response-Suppress", "All")
@@ -118,61 +119,81 @@ func written(part io.WriteCloser, err error, content io.Reader) error {
 	return part.Close()
 }
 
-// question is the mail that asks.
+// question is the mail that asks. It goes into the thread of the mail that led to it.
 func (c *Connector) question(card chat.Card) outgoing {
 	token := c.token(card.Invocation, card.Thread.Key)
 	text := card.Text
-	if hint := howToAnswer(card.Buttons); hint != "" {
+	if hint := howToAnswer(card.Language, card.Buttons); hint != "" {
 		text += "\n\n" + hint
 	}
 	if !card.Expires.IsZero() {
-		text += "\nIt is open until " + card.Expires.UTC().Format("15:04:05 UTC") + "."
+		text += "\n" + words.Say(card.Language, chat.Text(lineUntil, "at", card.Expires.UTC().Format("15:04:05 UTC")))
 	}
+	subject, thread := about(card)
 	return outgoing{
-		to: card.Thread.Key, subject: subject(card.Text), text: text,
+		to: card.Thread.Key, subject: subject, text: text, thread: thread,
 		id: c.questionID(token), replyTo: c.replyAddress(token), automatic: generated,
 	}
 }
 
 // notice says what became of a question: a mail that was sent cannot be changed.
 func (c *Connector) notice(token string, card chat.Card) outgoing {
+	subject, thread := about(card)
+	text := card.Closed + "\n\n"
+	if c.buried.has(token) {
+		text += words.Say(card.Language, chat.Text(lineBuried)) + "\n\n"
+	}
 	return outgoing{
-		to: card.Thread.Key, subject: "Re: " + subject(card.Text), text: card.Closed + "\n\n" + quote(card.Text),
-		id: c.noticeID(token, card.Closed), inReplyTo: c.questionID(token), replyTo: c.replyAddress(token), automatic: generated,
+		to: card.Thread.Key, subject: replySubject(card.Language, subject), text: text + quote(card.Text),
+		id: c.noticeID(token, card.Closed), thread: append(thread, c.questionID(token)),
+		replyTo: c.replyAddress(token), automatic: generated,
 	}
 }
 
+// about is a question's subject and the mails before it: those of the mail that led to it,
+// or what it asks where there is none. Mail programs join only what agrees in both.
+func about(card chat.Card) (title string, thread []string) {
+	id, title := parseReference(card.ReplyTo)
+	if id == "" {
+		return subject(card), nil
+	}
+	if title == "" {
+		title = subject(card)
+	}
+	return replySubject(card.Language, title), []string{id}
+}
+
 // howToAnswer names the words that stand for the buttons of other channels.
-func howToAnswer(buttons []chat.Button) string {
-	words := map[chat.Action]string{chat.ActionYes: "yes", chat.ActionNo: "no", chat.ActionAlways: "always"}
+func howToAnswer(language string, buttons []chat.Button) string {
+	answers := map[chat.Action]string{chat.ActionYes: "yes", chat.ActionNo: "no", chat.ActionAlways: "always"}
 	var offered []string
 	for _, b := range buttons {
-		if word := words[b.Action]; word != "" {
+		if word := answers[b.Action]; word != "" {
 			offered = append(offered, word)
 		}
 	}
 	if len(offered) == 0 {
 		return ""
 	}
-	hint := "Reply to this mail with one of these words, alone on the first line, above anything that is quoted: " +
-		strings.Join(offered, ", ") + "."
+	hint := words.Say(language, chat.Text(lineHow, "answers", strings.Join(offered, ", ")))
 	if len(offered) == 3 {
-		hint += "\n(always: from now on in this conversation, without asking.)"
+		hint += "\n" + words.Say(language, chat.Text(lineAlways))
 	}
 	return hint
 }
 
 // subject names the question: its first line, without what all of them begin and end with.
-func subject(prompt string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
-	line = strings.TrimSpace(strings.TrimPrefix(line, "⚠️"))
-	line = strings.TrimSpace(strings.TrimSuffix(line, "Reply 'Yes' to confirm."))
+func subject(card chat.Card) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(card.Text), "\n")
+	begin, end, _ := strings.Cut(words.Say(card.Language, chat.Text(chat.LineQuestion, "prompt", "\n")), "\n")
+	line = strings.TrimSpace(strings.TrimPrefix(line, strings.TrimSpace(begin)))
+	line = strings.TrimSpace(strings.TrimSuffix(line, strings.TrimSpace(end)))
 	line = strings.Join(strings.Fields(strings.ToValidUTF8(line, "\uFFFD")), " ")
 	if runes := []rune(line); len(runes) > maxSubject {
 		line = string(runes[:maxSubject-1]) + "…"
 	}
 	if line == "" {
-		line = "A question"
+		line = words.Say(card.Language, chat.Text(lineSubject))
 	}
 	return line
 }
@@ -182,13 +203,13 @@ func quote(text string) string {
 }
 
 // replySubject is "Re: " and the subject that is answered.
-func replySubject(subject string) string {
+func replySubject(language, subject string) string {
 	subject = strings.TrimSpace(subject)
 	if len(subject) >= 3 && strings.EqualFold(subject[:3], "re:") {
 		return subject
 	}
 	if subject == "" {
-		subject = "your message"
+		subject = words.Say(language, chat.Text(lineMessage))
 	}
 	return "Re: " + subject
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/connectors/email/auth"
 	"github.com/countersignhq/countersign/connectors/email/letter"
+	"github.com/countersignhq/countersign/connectors/wire"
 )
 
 // The values of Server.Encryption.
@@ -31,7 +32,8 @@ type Server struct {
 	Host       string
 	Port       int
 	Encryption string // optional, TLS
-	// Username and Password; without a username SMTP sends without signing in.
+	// Username and Password; without a username SMTP sends without signing in. A username
+	// without a password signs in with Params.OAuth.
 	Username, Password string
 	TLS                *tls.Config // optional
 }
@@ -53,6 +55,7 @@ type Params struct {
 	IMAP    Server
 	Mailbox string // optional, INBOX
 	SMTP    Server
+	OAuth   OAuth // optional
 	// Address is the bot's own: mails are sent from it, and answers come back to it.
 	Address string
 	Name    string // of the bot, beside its address; optional
@@ -67,15 +70,19 @@ type Params struct {
 	// by DKIM or SPF.
 	TrustFrom bool
 	// Border is the host whose Authentication-Results are believed; optional.
-	Border   string
-	Resolver auth.Resolver // optional: the system's
+	Border string
+	// Resolver is for the names that stand in mails; optional: auth.DNS("").
+	Resolver auth.Resolver
 
 	// Identify maps "email:ada@example.test" to a configured person; a stranger has no Name.
 	Identify func(platformID string) chat.Person
 	Desk     chat.Desk
 	Files    Files
-	Logger   *slog.Logger     // optional: nothing is logged
-	Now      func() time.Time // optional: time.Now
+	// Bounced hears that a question has not arrived although the SMTP server took it; an error
+	// is tried again for a while. Optional: it stands in the log alone.
+	Bounced func(ctx context.Context, b Bounce) error
+	Logger  *slog.Logger     // optional: nothing is logged
+	Now     func() time.Time // optional: time.Now
 
 	// PollEvery is how often the mailbox is looked at although the server says
 	// nothing, and how long one IDLE lasts; optional, 3 minutes, at most 25.
@@ -91,6 +98,7 @@ type Params struct {
 // Connector is the e-mail connector. Its methods may be called from several goroutines.
 type Connector struct {
 	imap, smtp Server
+	bearer     *bearer // nil: passwords
 	mailbox    string
 	self       address
 	name       string
@@ -101,6 +109,7 @@ type Connector struct {
 	identify   func(string) chat.Person
 	desk       chat.Desk
 	files      Files
+	onBounce   func(context.Context, Bounce) error
 	log        *slog.Logger
 	space      uuid.UUID // our part of all UUIDs
 	now        func() time.Time
@@ -109,6 +118,7 @@ type Connector struct {
 	spoolDir   string
 	timing     timing
 	taken      *recent
+	buried     *recent // tokens of questions whose answer had its yes further down
 	scrub      *strings.Replacer
 }
 
@@ -124,6 +134,7 @@ type timing struct {
 	backoff   time.Duration // the first wait after a failure; doubles
 	maxWait   time.Duration
 	patience  time.Duration // a mail that cannot be read now is waited for
+	refused   time.Duration // after the server's no, before the next worker tries
 }
 
 // New checks the parameters and makes a Connector; it calls nobody.
@@ -145,20 +156,23 @@ func New(p Params) (*Connector, error) {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
+	if p.Resolver == nil {
+		p.Resolver = auth.DNS("")
+	}
 	return &Connector{
-		imap: p.IMAP, smtp: p.SMTP, mailbox: p.Mailbox, self: splitAddress(p.Address), name: p.Name,
+		imap: p.IMAP, smtp: p.SMTP, bearer: newBearer(p.OAuth), mailbox: p.Mailbox, self: splitAddress(p.Address), name: p.Name,
 		plus: !p.NoPlusAddress, secret: []byte(p.TokenSecret),
 		trustFrom: p.TrustFrom, checker: auth.Checker{Resolver: p.Resolver, Border: p.Border},
-		identify: p.Identify, desk: p.Desk, files: p.Files, log: p.Logger.With("connector", chat.Email),
+		identify: p.Identify, desk: p.Desk, files: p.Files, onBounce: p.Bounced, log: p.Logger,
 		space: uuid.NewSHA1(uuid.Nil, []byte("email "+p.TokenSecret)), now: p.Now,
 		limits: letter.Limits{File: p.MaxFile, Files: p.MaxFiles, Count: p.MaxParts}, maxMail: p.MaxMail, spoolDir: p.SpoolDir,
 		timing: timing{
 			poll: min(p.PollEvery, 25*time.Minute), command: time.Minute, deliver: 10 * time.Second,
 			smtp: 2 * time.Minute, send: time.Minute, sendFiles: 15 * time.Minute,
-			heartbeat: 5 * time.Second, backoff: time.Second, maxWait: 30 * time.Second, patience: 2 * time.Minute,
+			heartbeat: 5 * time.Second, backoff: time.Second, maxWait: 30 * time.Second, patience: 2 * time.Minute, refused: time.Minute,
 		},
-		taken: newRecent(2000),
-		scrub: scrubber(p.IMAP.Password, p.SMTP.Password, p.TokenSecret),
+		taken: newRecent(2000), buried: newRecent(500),
+		scrub: wire.Scrubber(slices.Concat(secretsOf(p.IMAP), secretsOf(p.SMTP), []string{p.TokenSecret})...),
 	}, nil
 }
 
@@ -186,12 +200,18 @@ func (p Params) check() error {
 		if !slices.Contains([]string{"", TLS, StartTLS, NoTLS}, s.Encryption) {
 			add("%s.encryption is %q: use ssl, tls or none", s.key, s.Encryption)
 		}
-		if (s.Username == "") != (s.Password == "") {
-			add("%s needs both username and password, or neither", s.key)
+		switch {
+		case s.Username == "" && s.Password != "":
+			add("%s needs a username beside its password", s.key)
+		case s.Username != "" && s.Password == "" && !p.OAuth.Used():
+			add("%s needs a password beside its username, or email.oauth", s.key)
 		}
 	}
 	if p.IMAP.Username == "" {
 		add("email.imap.username is missing")
+	}
+	if p.OAuth.TokenURL != "" && p.OAuth.ClientID == "" {
+		add("email.oauth needs a client_id beside its token_url")
 	}
 	if parsed, err := mail.ParseAddress(p.Address); err != nil || parsed.Address != strings.TrimSpace(p.Address) {
 		add("email.smtp.from_address must be an address such as bot@example.test")
@@ -214,7 +234,7 @@ func (c *Connector) Traits() chat.Traits {
 type address struct{ local, domain string }
 
 func splitAddress(s string) address {
-	s = strings.ToLower(strings.TrimSpace(s))
+	s = letter.Lower(strings.TrimSpace(s))
 	at := strings.LastIndexByte(s, '@')
 	if at < 0 {
 		return address{local: s}

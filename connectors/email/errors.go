@@ -2,9 +2,9 @@ package email
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +12,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/connectors/wire"
 )
 
 // retryAfter is how long a server that answers 4xx is left alone. SMTP announces no
@@ -73,7 +74,7 @@ func (c *Connector) words(err error) string {
 	if step, _, found := strings.Cut(err.Error(), ": "); found && step != err.Error() && len(step) < 30 {
 		text = step + ": " + text
 	}
-	return ownID.ReplaceAllString(c.scrub.Replace(text), "<id@")
+	return ownID.ReplaceAllString(c.scrubbed(text), "<id@")
 }
 
 // clean words an error without secrets; what it is of ours stays recognisable.
@@ -90,7 +91,7 @@ func (c *Connector) clean(err error) error {
 			return known
 		}
 	}
-	return errors.New(ownID.ReplaceAllString(c.scrub.Replace(err.Error()), "<id@"))
+	return errors.New(ownID.ReplaceAllString(c.scrubbed(err.Error()), "<id@"))
 }
 
 func asFailure(err error) *failure {
@@ -107,12 +108,19 @@ func tooLarge(err error) bool {
 	return f != nil && (f.code == 552 || strings.Contains(f.text, "5.3.4") || strings.Contains(f.text, "5.2.3"))
 }
 
-func scrubber(secrets ...string) *strings.Replacer {
-	var pairs []string
-	for _, s := range secrets {
-		if len(s) >= 4 { // shorter ones are words that every text holds
-			pairs = append(pairs, s, "<secret>", url.QueryEscape(s), "<secret>")
-		}
+// scrubbed is a text without secrets, also those that are only good for an hour.
+func (c *Connector) scrubbed(text string) string {
+	return wire.Scrubber(c.bearer.secrets()...).Replace(c.scrub.Replace(text))
+}
+
+// secretsOf are the forms in which a server's password travels and may come back.
+func secretsOf(s Server) []string {
+	if s.Password == "" {
+		return nil
 	}
-	return strings.NewReplacer(pairs...)
+	return []string{
+		base64.StdEncoding.EncodeToString([]byte("\x00" + s.Username + "\x00" + s.Password)), // AUTH PLAIN
+		base64.StdEncoding.EncodeToString([]byte(s.Password)),                                // AUTH LOGIN
+		s.Password,
+	}
 }

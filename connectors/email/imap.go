@@ -86,7 +86,7 @@ func (s *session) open(c *Connector) error {
 	if err := s.client.WaitGreeting(); err != nil {
 		return err
 	}
-	if err := s.client.Login(c.imap.Username, c.imap.Password).Wait(); err != nil {
+	if err := s.signIn(c); err != nil {
 		return err
 	}
 	s.idle = s.client.Caps().Has(imap.CapIdle)
@@ -96,6 +96,21 @@ func (s *session) open(c *Connector) error {
 	}
 	s.validity, s.next = data.UIDValidity, data.UIDNext
 	return nil
+}
+
+func (s *session) signIn(c *Connector) error {
+	if c.imap.Password != "" {
+		return s.client.Login(c.imap.Username, c.imap.Password).Wait()
+	}
+	token, err := c.accessToken()
+	if err != nil {
+		return err
+	}
+	mechanism := newBearerSASL(c.imap, token, func(name string) bool { return s.client.Caps().Has(imap.AuthCap(name)) })
+	if mechanism == nil {
+		return errNoBearer
+	}
+	return c.signedIn("imap sign in", s.client.Authenticate(mechanism))
 }
 
 func tlsConfig(s Server) *tls.Config {
@@ -199,44 +214,6 @@ func bodyOf(m *imapclient.FetchMessageBuffer) []byte {
 	return m.BodySection[0].Bytes
 }
 
-// whole reads a mail in chunks.
-func (s *session) whole(ctx context.Context, uid imap.UID) io.Reader {
-	return &chunks{ctx: ctx, s: s, uid: uid}
-}
-
-type chunks struct {
-	ctx    context.Context
-	s      *session
-	uid    imap.UID
-	offset int64
-	rest   []byte
-	last   bool
-	err    error
-}
-
-func (c *chunks) Read(p []byte) (int, error) {
-	for len(c.rest) == 0 {
-		switch {
-		case c.err != nil:
-			return 0, c.err
-		case c.last:
-			return 0, io.EOF
-		}
-		section := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Offset: c.offset, Size: chunk}}
-		var message *imapclient.FetchMessageBuffer
-		message, c.err = c.s.fetch(c.ctx, c.uid, &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{section}})
-		if c.err != nil {
-			continue
-		}
-		c.rest = bodyOf(message)
-		c.offset += int64(len(c.rest))
-		c.last = len(c.rest) < chunk
-	}
-	n := copy(p, c.rest)
-	c.rest = c.rest[n:]
-	return n, nil
-}
-
 // wait returns when there may be something new: the server says so, or the time
 // for a look has come. One IDLE never lasts longer (RFC 2177: 29 minutes).
 func (s *session) wait(ctx context.Context, most time.Duration) error {
@@ -288,8 +265,14 @@ var lasting = []imap.ResponseCode{
 func (c *Connector) imapError(doing string, err error) error {
 	out := &chat.Error{Op: "imap " + doing, Temporary: true}
 	var said *imap.Error
-	if errors.As(err, &said) {
+	var classified *chat.Error // of a token
+	switch {
+	case errors.As(err, &said):
 		out.Temporary = !slices.Contains(lasting, said.Code)
+	case errors.As(err, &classified):
+		out.Temporary = classified.Temporary
+	case errors.Is(err, errNoBearer):
+		out.Temporary = false
 	}
 	out.Err = c.clean(err)
 	return out

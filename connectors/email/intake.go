@@ -2,19 +2,14 @@ package email
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/countersignhq/countersign/approval"
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/connectors/email/auth"
 	"github.com/countersignhq/countersign/connectors/email/letter"
@@ -34,9 +29,22 @@ type laterError struct{ err error }
 func (e *laterError) Error() string { return e.err.Error() }
 func (e *laterError) Unwrap() error { return e.err }
 
+func isLater(err error) bool {
+	var later *laterError
+	return errors.As(err, &later)
+}
+
 // understand turns a mail into a message. The reason says why nobody needs to
 // hear of it; then it is passed over. giveUp goes on without what cannot be had.
 func (c *Connector) understand(ctx context.Context, in incoming, giveUp bool) (message chat.Message, reason string, err error) {
+	if mayBounce(in.header) {
+		switch reason, err = c.bounced(ctx, in); {
+		case giveUp && isLater(err):
+			return chat.Message{}, err.Error(), nil
+		case err != nil || reason != "":
+			return chat.Message{}, reason, err
+		}
+	}
 	from, reason := sender(in.header)
 	if reason != "" {
 		return chat.Message{}, reason, nil
@@ -84,7 +92,10 @@ func (c *Connector) understand(ctx context.Context, in incoming, giveUp bool) (m
 	if origin.bulk && !isAnswer(message) {
 		return chat.Message{}, "bulk mail that is no answer", nil
 	}
-	message.Forwarded = c.passedOn(in.header, message.ReplyTo, proof)
+	message.Forwarded = c.passedOn(in.header, message.ReplyTo, proof, in.at)
+	if tokenForm.MatchString(message.ReplyTo) && isBuried(message.Text) {
+		c.buried.add(message.ReplyTo)
+	}
 	return message, "", nil
 }
 
@@ -192,74 +203,3 @@ func (c *Connector) store(ctx context.Context, id string, giveUp bool) letter.Si
 		return stored, err
 	}
 }
-
-// isAnswer: only what the rule takes for one, or what carries a question's token.
-func isAnswer(m chat.Message) bool {
-	kind := approval.Read(m.Text).Kind
-	return kind == approval.Yes || kind == approval.Always || tokenForm.MatchString(m.ReplyTo)
-}
-
-// passedOn tells that a mail was not written to us as it is: somebody else may
-// have sent on what a person once wrote, and its signature is still good. It is
-// heard, but answers nothing.
-func (c *Connector) passedOn(h letter.Header, replyTo string, proof auth.Proof) bool {
-	for _, field := range []string{"Resent-From", "Resent-Sender", "Resent-To", "Resent-Date"} {
-		if h.Has(field) {
-			return true
-		}
-	}
-	if tokenForm.MatchString(replyTo) {
-		return false // nobody else has it
-	}
-	for _, field := range []string{"To", "Cc"} {
-		list, _ := h.Mailboxes(field)
-		if proof.Covers(field) && slices.ContainsFunc(list, func(a string) bool { return c.self.is(splitAddress(a)) }) {
-			return false
-		}
-	}
-	return true
-}
-
-// eventID is the same for every copy of a mail: its Message-ID and our mailbox.
-// Empty where there is none.
-func (c *Connector) eventID(h letter.Header) string {
-	id := strings.Trim(messageID(h), "<>")
-	if id == "" {
-		return ""
-	}
-	return chat.Email + ":" + c.self.String() + ":" + id
-}
-
-// contentID stands in for a Message-ID: what the mail says, without the traces of its way.
-func (c *Connector) contentID(mail *spool, m chat.Message) (string, error) {
-	whole, err := mail.open()
-	if err != nil {
-		return "", &laterError{err}
-	}
-	header, _, err := letter.Open(whole)
-	if err != nil && !errors.Is(err, letter.ErrCut) {
-		return "", &laterError{err}
-	}
-	sum := sha256.New()
-	write := func(s string) { fmt.Fprintf(sum, "%d:%s", len(s), s) }
-	write(m.Thread.Key)
-	for _, field := range []string{"Date", "Subject", "To", "In-Reply-To"} {
-		write(header.First(field))
-	}
-	read, err := c.read(mail, func(name string, content io.Reader) (chat.File, error) {
-		file := sha256.New()
-		size, err := io.Copy(file, content)
-		return chat.File{Name: name, Size: size, SHA256: hex.EncodeToString(file.Sum(nil))}, err
-	})
-	if err != nil {
-		return "", err
-	}
-	write(read.Text)
-	for _, f := range read.Files {
-		write(f.SHA256)
-		write(f.Problem)
-	}
-	return chat.Email + ":" + c.self.String() + ":sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-func takenKey(m chat.Message) string { return m.Thread.Key + " " + m.EventID }

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/emersion/go-imap/v2"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/connectors/listen"
 )
 
 const (
@@ -27,8 +26,10 @@ const (
 )
 
 // Poll listens to the mailbox and hands each mail to the Desk, in order, until ctx
-// ends (its error is returned) or the server refuses for good (a final
-// *chat.Error: wrong password, no such mailbox).
+// ends (its error is returned) or the server refuses us: wrong password, no such
+// mailbox. Then a *chat.Error says when to try again, perhaps from another worker
+// that was told better. It is not final: whoever mends it wants to have what came
+// meanwhile, and for that the offset must not be lost.
 //
 // offset is "UIDVALIDITY:UID" of the last mail that is done with; "" for the mail
 // of the last minutes. heartbeat is called every few seconds and whenever it has
@@ -41,9 +42,13 @@ const (
 func (c *Connector) Poll(ctx context.Context, offset string, heartbeat func(offset string)) error {
 	l := &listener{c: c, heartbeat: heartbeat, started: c.now(), failed: map[imap.UID]int{}}
 	l.validity, l.last = parseOffset(offset)
-	stop := l.beat(ctx)
-	defer stop()
-	wait := c.timing.backoff
+	// For minutes nothing may happen, and the heartbeat has to go on.
+	defer listen.Beat(ctx, c.timing.heartbeat, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.tell()
+	})()
+	backoff := c.backoff()
 	for {
 		worked, err := l.session(ctx)
 		if ctx.Err() != nil {
@@ -51,16 +56,18 @@ func (c *Connector) Poll(ctx context.Context, offset string, heartbeat func(offs
 		}
 		var classified *chat.Error
 		if errors.As(err, &classified) && !classified.Temporary {
-			return err
+			c.log.Error("the mailbox refuses us; no mail is read until that is mended: look at email.imap in the configuration",
+				"error", classified, "wait", c.timing.refused)
+			return &chat.Error{Op: classified.Op, Temporary: true, RetryAfter: c.timing.refused, Err: classified.Err}
 		}
 		if worked {
-			wait = c.timing.backoff
+			backoff.Reset()
 		}
+		wait := backoff.Wait()
 		c.log.Warn("the mailbox cannot be listened to, trying again", "error", c.clean(err), "wait", wait)
-		if err := sleep(ctx, wait); err != nil {
+		if err := listen.Sleep(ctx, wait); err != nil {
 			return err
 		}
-		wait = min(2*wait, c.timing.maxWait)
 	}
 }
 
@@ -83,6 +90,7 @@ func (l *listener) session(ctx context.Context) (worked bool, err error) {
 		return false, err
 	}
 	defer s.close()
+	l.c.log.Info("listening to the mailbox", "mailbox", l.c.mailbox, "idle", s.idle)
 	uids, err := l.resume(ctx, s)
 	for err == nil {
 		for _, uid := range uids {
@@ -176,57 +184,40 @@ func (l *listener) handle(ctx context.Context, s *session, uid imap.UID) error {
 	return l.deliver(ctx, m)
 }
 
-// receivedAt is when the mail server had a mail: it is the gateway here, whatever
-// the listener was doing. Its time is in whole seconds; a mail counts as late in
-// its second, and never as later than now.
-func receivedAt(date, now time.Time) time.Time {
-	late := date.Add(time.Second - time.Nanosecond)
-	if date.IsZero() || late.After(now) {
-		return now
-	}
-	return late
-}
-
 // understand waits for what cannot be had now, for a while.
 func (l *listener) understand(ctx context.Context, in incoming) (chat.Message, string, error) {
-	wait, until := l.c.timing.backoff, l.c.now().Add(l.c.timing.patience)
+	backoff, until := l.c.backoff(), l.c.now().Add(l.c.timing.patience)
 	for {
 		m, reason, err := l.c.understand(ctx, in, !l.c.now().Before(until))
-		var later *laterError
-		if !errors.As(err, &later) || ctx.Err() != nil {
+		if !isLater(err) || ctx.Err() != nil {
 			return m, reason, err
 		}
+		wait := backoff.Wait()
 		l.c.log.Warn("a mail cannot be read now, trying again", "error", l.c.clean(err), "wait", wait)
-		if err := sleep(ctx, wait); err != nil {
+		if err := listen.Sleep(ctx, wait); err != nil {
 			return m, "", err
 		}
-		wait = min(2*wait, l.c.timing.maxWait)
 	}
 }
 
 // deliver does not return before the Desk has the mail, or has refused it too often.
 func (l *listener) deliver(ctx context.Context, m chat.Message) error {
-	wait := l.c.timing.backoff
-	for attempt := 1; ; {
-		err := l.c.deliver(ctx, m)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if !errors.Is(err, chat.ErrUnreachable) && !errors.Is(err, context.DeadlineExceeded) {
-			if attempt++; attempt > maxAttempts {
-				l.c.log.Error("a mail was refused again and again, passed over", "event", m.EventID, "error", err)
-				return nil
-			}
-		}
-		l.c.log.Warn("a mail was not taken, trying again", "error", err, "wait", wait)
-		if err := sleep(ctx, wait); err != nil {
-			return err
-		}
-		wait = min(2*wait, l.c.timing.maxWait)
+	err := listen.Handover{
+		Backoff: l.c.backoff(), Refusals: maxAttempts,
+		Again: func(err error, wait time.Duration) {
+			l.c.log.Warn("a mail was not taken, trying again", "error", err, "wait", wait)
+		},
+	}.Give(ctx, func() error { return l.c.deliver(ctx, m) })
+	if errors.Is(err, listen.ErrRefused) {
+		l.c.log.Error("a mail is passed over", "event", m.EventID, "error", err)
+		return nil
 	}
+	return err
+}
+
+// backoff are the waits after failures.
+func (c *Connector) backoff() listen.Backoff {
+	return listen.Backoff{First: c.timing.backoff, Most: c.timing.maxWait}
 }
 
 func (c *Connector) deliver(ctx context.Context, m chat.Message) error {
@@ -249,60 +240,5 @@ func (l *listener) move(validity uint32, last imap.UID) {
 func (l *listener) tell() {
 	if l.heartbeat != nil {
 		l.heartbeat(formatOffset(l.validity, l.last))
-	}
-}
-
-// beat reports the offset regularly: for minutes nothing may happen.
-func (l *listener) beat(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(l.c.timing.heartbeat)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				l.mu.Lock()
-				l.tell()
-				l.mu.Unlock()
-			}
-		}
-	}()
-	return func() { cancel(); <-ended }
-}
-
-// formatOffset is "UIDVALIDITY:UID", or "" where nothing was read yet.
-func formatOffset(validity uint32, last imap.UID) string {
-	if validity == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d:%d", validity, last)
-}
-
-// parseOffset takes what it cannot read for a first start.
-func parseOffset(offset string) (uint32, imap.UID) {
-	v, u, _ := strings.Cut(offset, ":")
-	validity, err := strconv.ParseUint(v, 10, 32)
-	if err != nil {
-		return 0, 0
-	}
-	uid, err := strconv.ParseUint(u, 10, 32)
-	if err != nil {
-		return 0, 0
-	}
-	return uint32(validity), imap.UID(uid)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

@@ -293,14 +293,17 @@ func TestPatience(t *testing.T) {
 	require.Len(t, p.desk.Messages(), 2)
 }
 
-func TestWrongPasswordIsFinal(t *testing.T) {
+// No other try of the same worker, and no end of listening either: what comes meanwhile is
+// heard when the password is right again.
+func TestWrongPassword(t *testing.T) {
 	t.Parallel()
 	server := emailtest.NewDovecot(t)
 	p := newPost(t, server, time.Hour, func(q *email.Params) { q.IMAP.Password = "wrong-Secret-0000" })
 	p.listen(t, "")
 	select {
 	case err := <-p.ended:
-		classified(t, err, false)
+		require.Equal(t, time.Minute, classified(t, err, true).RetryAfter)
+		require.Contains(t, p.log.String(), "look at email.imap")
 		require.NotContains(t, err.Error()+p.log.String(), "wrong-Secret-0000")
 	case <-time.After(emailtest.Patience):
 		require.Fail(t, "no answer", p.log.String())

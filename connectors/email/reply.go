@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/words"
 )
 
 // Reply sends text and files in one mail: all of it or nothing. The parts, "text"
@@ -25,7 +26,7 @@ func (c *Connector) Reply(ctx context.Context, reply chat.Reply, progress chat.P
 	err := c.sendReply(ctx, reply, left)
 	if tooLarge(err) && len(left.files) > 0 {
 		c.log.Warn("the mail server takes no mail of that size; the reply goes without its files", "error", err)
-		err = c.sendReply(ctx, reply, left.withoutFiles())
+		err = c.sendReply(ctx, reply, left.withoutFiles(reply.Language))
 	}
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func outstanding(reply chat.Reply, progress chat.Progress) rest {
 		}
 		r.parts = append(r.parts, part)
 		if file.Path == "" {
-			lines = append(lines, fmt.Sprintf("%s could not be attached: %s", file.Name, file.Problem))
+			lines = append(lines, words.Say(reply.Language, chat.Text(chat.LineFileProblem, "name", file.Name, "problem", file.Problem)))
 			continue
 		}
 		r.files = append(r.files, file)
@@ -70,21 +71,25 @@ func outstanding(reply chat.Reply, progress chat.Progress) rest {
 	return r
 }
 
-func (r rest) withoutFiles() rest {
+func (r rest) withoutFiles(language string) rest {
 	lines := []string{}
 	if r.text != "" {
 		lines = append(lines, r.text)
 	}
 	for _, file := range r.files {
-		lines = append(lines, file.Name+" could not be sent: the mail server takes no mail of that size.")
+		lines = append(lines, words.Say(language, chat.Text(lineTooLarge, "name", file.Name)))
 	}
 	return rest{text: strings.Join(lines, "\n\n"), parts: r.parts}
 }
 
 func (c *Connector) sendReply(ctx context.Context, reply chat.Reply, r rest) error {
-	inReplyTo, subject := parseReference(reply.To)
+	id, subject := parseReference(reply.To)
+	var thread []string
+	if id != "" {
+		thread = []string{id}
+	}
 	return c.deliverMail(ctx, outgoing{
-		to: reply.Thread.Key, subject: replySubject(subject), text: r.text, files: r.files, inReplyTo: inReplyTo, automatic: replied,
+		to: reply.Thread.Key, subject: replySubject(reply.Language, subject), text: r.text, files: r.files, thread: thread, automatic: replied,
 		// The same parts of the same reply always have the same id.
 		id: c.replyID(append([]string{reply.UUID, reply.Thread.Key, r.text}, r.parts...)...),
 	})

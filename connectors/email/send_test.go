@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"strings"
@@ -86,6 +87,49 @@ func TestNotice(t *testing.T) {
 	b.sink.Break(emailtest.Fault{Refuse: true})
 	classified(t, b.Edit(t.Context(), receipt, closed(card("i-1"))), true)
 	classified(t, b.Edit(t.Context(), chat.Receipt{Ref: "1001/7"}, closed(card("i-1"))), false)
+}
+
+// Question and notice go into the thread of the mail that led to the question.
+func TestQuestionInItsThread(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for n, tt := range []struct{ header, subject, led string }{
+		{id(1) + "Subject: clean up, please", "Re: clean up, please", "<m1@example.test>"},
+		{id(2) + "Subject: RE: clean up", "RE: clean up", "<m2@example.test>"},
+		{id(3), "Re: Delete the file at reports/old.csv on disk local?", "<m3@example.test>"},
+		{"Message-ID: none\nSubject: clean up", "Delete the file at reports/old.csv on disk local?", ""},
+	} {
+		m, reason := b.receive(t, from(tt.header, "/file_manager delete disk=local path=reports/old.csv"))
+		require.Empty(t, reason)
+		c := card(fmt.Sprintf("i-%d", n))
+		c.ReplyTo = m.Ref
+		receipt, err := b.Post(t.Context(), c)
+		require.NoError(t, err)
+		require.NoError(t, b.Edit(t.Context(), receipt, closed(c)))
+		all := b.sent(t)
+		question, notice := all[2*n], all[2*n+1]
+		require.Equal(t, tt.subject, subjectOf(t, question))
+		require.Equal(t, tt.led, question.Get("In-Reply-To"))
+		require.Equal(t, tt.led, question.Get("References"))
+		require.Contains(t, question.Get("Reply-To"), receipt.Ref)
+		want := tt.subject
+		if tt.led == "" {
+			want = "Re: " + want
+		}
+		require.Equal(t, want, subjectOf(t, notice))
+		require.Equal(t, question.Get("Message-ID"), notice.Get("In-Reply-To"))
+		require.Equal(t, strings.TrimSpace(tt.led+" "+question.Get("Message-ID")), notice.Get("References"))
+		// What a program makes of all that in an answer still belongs to the question.
+		answer, _ := b.receive(t, from("In-Reply-To: "+question.Get("Message-ID")+"\nReferences: "+tt.led+" "+question.Get("Message-ID"), "yes"))
+		require.Equal(t, receipt.Ref, answer.ReplyTo)
+	}
+	// No reference writes a header of its own.
+	c := card("i-9")
+	c.ReplyTo = "<a@b>\r\nBcc: <eve@example.test> x\r\nBcc: eve@example.test"
+	_, err := b.Post(t.Context(), c)
+	require.NoError(t, err)
+	all := b.sent(t)
+	require.Empty(t, all[len(all)-1].Get("Bcc"))
 }
 
 func TestReply(t *testing.T) {

@@ -100,6 +100,9 @@ func (c *Connector) greet(client *smtp.Client) error {
 	if c.smtp.Username == "" {
 		return nil
 	}
+	if c.smtp.Password == "" {
+		return c.greetByToken(client)
+	}
 	var mechanism sasl.Client
 	switch {
 	case client.SupportsAuth(sasl.Plain):
@@ -111,6 +114,21 @@ func (c *Connector) greet(client *smtp.Client) error {
 			"leave the username out if it wants no password")}
 	}
 	if err := client.Auth(mechanism); err != nil {
+		return fmt.Errorf("AUTH: %w", err)
+	}
+	return nil
+}
+
+func (c *Connector) greetByToken(client *smtp.Client) error {
+	token, err := c.accessToken()
+	if err != nil {
+		return err
+	}
+	mechanism := newBearerSASL(c.smtp, token, client.SupportsAuth)
+	if mechanism == nil {
+		return &chat.Error{Op: "smtp send", Err: errNoBearer}
+	}
+	if err := c.signedIn("smtp send", client.Auth(mechanism)); err != nil {
 		return fmt.Errorf("AUTH: %w", err)
 	}
 	return nil

@@ -156,11 +156,10 @@ func reference(h letter.Header) string {
 }
 
 func parseReference(ref string) (id, subject string) {
-	if !strings.HasPrefix(ref, "<") {
+	if id = idForm.FindString(ref); id == "" || !strings.HasPrefix(ref, id) {
 		return "", ref
 	}
-	id, subject, _ = strings.Cut(ref, " ")
-	return id, subject
+	return id, strings.TrimSpace(ref[len(id):])
 }
 
 // idForm is ASCII without blanks and brackets.

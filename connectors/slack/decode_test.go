@@ -97,19 +97,14 @@ func FuzzDecodePress(f *testing.F) {
 	})
 }
 
-func FuzzSplit(f *testing.F) {
-	f.Add("aaaa\nbbbbbbbb cc😀😀😀&&&&<<<>>>>")
-	f.Add("\n\n\n\n\n\n\n\n\n\n\n\n\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, part := range split(text, 20) {
-			require.LessOrEqual(t, length(part), 20)
-			require.True(t, utf8.ValidString(part))
-			require.NotEmpty(t, strings.TrimSpace(part))
-		}
-		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
-		require.Equal(t, squeeze(strings.ToValidUTF8(text, "\uFFFD")), squeeze(strings.Join(split(text, 20), "")), "nothing is lost")
-		short, cut := shorten(text, 600)
-		require.LessOrEqual(t, length(short), 600)
-		require.Equal(t, cut, length(strings.ToValidUTF8(text, "\uFFFD")) > 600)
+func FuzzShorten(f *testing.F) {
+	f.Add("aaaa\nbbbbbbbb cc😀😀😀&&&&<<<>>>>", 1)
+	f.Add("\n\xff&", 700)
+	f.Fuzz(func(t *testing.T, text string, times int) {
+		text = strings.Repeat(text, min(max(times, 1), 1000))
+		short, cut := shorten("", text, 600)
+		require.LessOrEqual(t, characters.Length(short), 600)
+		require.True(t, utf8.ValidString(short))
+		require.Equal(t, cut, characters.Length(strings.ToValidUTF8(text, "\uFFFD")) > 600)
 	})
 }

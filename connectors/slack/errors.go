@@ -1,24 +1,15 @@
 package slack
 
 import (
-	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	slackgo "github.com/slack-go/slack"
 
 	"github.com/countersignhq/countersign/chat"
-)
-
-const (
-	// maxRetryAfter bounds what is believed of a server's Retry-After.
-	maxRetryAfter = 24 * time.Hour
-	// someTime is waited where Slack says "too many" without saying how long.
-	someTime = time.Second
+	"github.com/countersignhq/countersign/connectors/wire"
 )
 
 // failure is an error that Slack itself answered with: a code such as channel_not_found,
@@ -63,19 +54,19 @@ func (a *api) fail(method string, seen *exchange, err error) error {
 		f := &failure{code: a.word(said.Err), needed: a.word(said.Needed)}
 		out.Temporary, out.Err = passing[f.code], f
 		if strings.HasPrefix(f.code, "rate") {
-			out.RetryAfter = headerSeconds(seen.retryAfter)
+			out.RetryAfter = wire.RetryAfter(seen.retryAfter)
 		}
 	case errors.As(err, &own):
 		out.Temporary, out.Err = !final(own), own
 	case errors.As(err, &limited):
 		out.Err = &failure{status: http.StatusTooManyRequests}
-		out.RetryAfter = min(max(limited.RetryAfter, 0), maxRetryAfter)
+		out.RetryAfter = wire.Bounded(limited.RetryAfter)
 	case seen.status == http.StatusRequestEntityTooLarge:
 		out.Temporary, out.Err = false, &failure{status: seen.status}
 	case seen.status >= http.StatusMultipleChoices:
 		out.Err = &failure{status: seen.status}
 		if seen.status == http.StatusTooManyRequests {
-			out.RetryAfter = headerSeconds(seen.retryAfter)
+			out.RetryAfter = wire.RetryAfter(seen.retryAfter)
 		}
 	default:
 		out.Err = a.cause(seen.status, err)
@@ -87,8 +78,7 @@ func final(f *failure) bool {
 	if f.code != "" {
 		return !passing[f.code]
 	}
-	return f.status >= 400 && f.status < 500 && f.status != http.StatusTooManyRequests &&
-		f.status != http.StatusRequestTimeout && f.status != http.StatusConflict
+	return wire.Final(f.status)
 }
 
 // word is a code as Slack said it, short and without secrets.
@@ -99,51 +89,17 @@ func (a *api) word(code string) string {
 	return a.scrub.Replace(strings.ToValidUTF8(code, ""))
 }
 
-func headerSeconds(value string) time.Duration {
-	seconds, err := strconv.ParseUint(value, 10, 31)
-	if err != nil {
-		return someTime
-	}
-	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
-}
-
 // cause tells a broken exchange in words without URLs: an upload's address is a key.
-func (a *api) cause(status int, err error) error {
-	for {
-		var wrapped *url.Error
-		if !errors.As(err, &wrapped) {
-			break
-		}
-		err = wrapped.Err
-	}
-	switch {
-	case errors.Is(err, context.Canceled):
-		return context.Canceled
-	case errors.Is(err, context.DeadlineExceeded):
-		return context.DeadlineExceeded
-	}
-	text := a.scrub.Replace(err.Error())
-	if status != 0 {
-		text = "status " + strconv.Itoa(status) + ": " + text
-	}
-	return errors.New(text)
-}
+func (a *api) cause(status int, err error) error { return wire.Cause(a.scrub, status, err) }
 
-// scrubber replaces secrets, whole or only a token's last part, also as they stand in a URL.
+// scrubber replaces secrets, whole or only a token's last part.
 func scrubber(secrets ...string) *strings.Replacer {
-	var pairs []string
-	add := func(secret string) {
-		if len(secret) >= 4 { // shorter ones are words that every text holds
-			pairs = append(pairs, secret, "<secret>", url.QueryEscape(secret), "<secret>", url.PathEscape(secret), "<secret>")
-		}
-	}
 	for _, secret := range secrets {
-		add(secret)
 		if i := strings.LastIndexByte(secret, '-'); len(secret)-i > 12 {
-			add(secret[i+1:])
+			secrets = append(secrets, secret[i+1:])
 		}
 	}
-	return strings.NewReplacer(pairs...)
+	return wire.Scrubber(secrets...)
 }
 
 // asFailure is what Slack itself said, nil if it was not Slack that failed.

@@ -91,7 +91,7 @@ func (c *Connector) admit(ctx context.Context, m *incoming) (out chat.Message, r
 func (c *Connector) person(home, team, user string, private bool) (chat.Person, bool) {
 	id := chat.Slack + ":" + team + "/" + user
 	p := c.identify(id)
-	p.ID, p.Bot = id, false
+	p.ID = id
 	return p, team == home && (p.Name != "" || !private)
 }
 

@@ -8,6 +8,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/words"
 )
 
 // takePress hands over a button press. What became of it is shown in the question, which
@@ -20,11 +21,11 @@ func (c *Connector) takePress(ctx context.Context, p *press, at time.Time) error
 	switch {
 	case !welcome:
 		c.log.Info("slack press refused", "person", by.ID, "reason", "of another workspace, or not configured")
-		c.whisper(p, notYours)
+		c.whisper(p, by, chat.Text(chat.LinePressRefused))
 		return nil
 	case p.refused != "":
 		c.log.Info("slack press refused", "person", by.ID, "reason", p.refused)
-		c.whisper(p, oldButton)
+		c.whisper(p, by, chat.Text(chat.LinePressOld))
 		return nil
 	}
 	within, cancel := context.WithTimeout(ctx, c.timing.click)
@@ -33,19 +34,20 @@ func (c *Connector) takePress(ctx context.Context, p *press, at time.Time) error
 		EventID: p.id, Invocation: p.invocation, Action: p.action, Thread: p.thread, By: by, ReceivedAt: at,
 	})
 	if err != nil {
-		c.whisper(p, tryAgain)
+		c.whisper(p, by, chat.Text(chat.LinePressAgain))
 		return fmt.Errorf("handing over a slack press: %w", err)
 	}
-	c.whisper(p, whisper(verdict))
+	c.whisper(p, by, whisper(verdict))
 	return nil
 }
 
 // whisper tells the presser something, after the press is acknowledged. Best effort:
 // what counts is recorded.
-func (c *Connector) whisper(p *press, text string) {
-	if text == "" || !isID(p.channel) {
+func (c *Connector) whisper(p *press, to chat.Person, line chat.Line) {
+	if line.Empty() || !isID(p.channel) {
 		return
 	}
+	text := words.Say(c.languages.Of(to, p.thread, ""), line)
 	c.later(func(ctx context.Context) {
 		options := []slackgo.MsgOption{slackgo.MsgOptionText(text, true), slackgo.MsgOptionParse(false)}
 		if p.root != "" {

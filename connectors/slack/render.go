@@ -3,13 +3,14 @@ package slack
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
+	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	slackgo "github.com/slack-go/slack"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/connectors/chunk"
+	"github.com/countersignhq/countersign/words"
 )
 
 // Limits of Block Kit and of messages. Slack counts characters after escaping; here
@@ -28,66 +29,29 @@ const (
 	blockPrefix  = "countersign:"
 )
 
-// width is what a character counts.
-func width(r rune) int {
-	switch {
-	case r == '&':
+// characters are counted as Slack does.
+var characters chunk.Measure = measure
+
+// measure is what a character counts in a message.
+func measure(r rune) int {
+	switch r {
+	case '&':
 		return len("&amp;")
-	case r == '<' || r == '>':
+	case '<', '>':
 		return len("&lt;")
-	case r > 0xFFFF:
-		return 2
 	default:
-		return 1
+		return chunk.UTF16(r)
 	}
 }
 
-func length(text string) int {
-	n := 0
-	for _, r := range text {
-		n += width(r)
-	}
-	return n
-}
-
-// head is the longest beginning of text that counts at most limit; a character stays whole.
-func head(text string, limit int) string {
-	n := 0
-	for i, r := range text {
-		if n += width(r); n > limit {
-			return text[:i]
-		}
-	}
-	return text
-}
-
-// tail is head from the other end.
-func tail(text string, limit int) string {
-	n, start := 0, len(text)
-	for start > 0 {
-		r, size := utf8.DecodeLastRuneInString(text[:start])
-		if n += width(r); n > limit {
-			break
-		}
-		start -= size
-	}
-	return text[start:]
-}
-
-// shorten takes the middle out of a text that is too long, since the end of a question
-// says how to answer. The digest is that of the whole text, which comes as a file.
-func shorten(text string, limit int) (short string, cut bool) {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if length(text) <= limit {
-		return text, false
-	}
-	const ending, mark = 200, 150
-	end := tail(text, ending)
-	begin := head(text, limit-ending-mark)
-	left := utf8.RuneCountInString(text) - utf8.RuneCountInString(begin) - utf8.RuneCountInString(end)
-	sum := sha256.Sum256([]byte(text))
-	return fmt.Sprintf("%s\n[… %d characters left out; the whole is in %s, SHA-256 %s …]\n%s",
-		begin, left, promptFile, hex.EncodeToString(sum[:8]), end), true
+// shorten takes the middle out of a text that is too long. The digest is that of the
+// whole text, which comes as a file.
+func shorten(language, text string, limit int) (short string, cut bool) {
+	return characters.Shorten(text, limit, func(left int) string {
+		sum := sha256.Sum256([]byte(strings.ToValidUTF8(text, "\uFFFD")))
+		return words.Say(language, chat.Text(chat.LineLeftOutFile,
+			"characters", strconv.Itoa(left), "file", promptFile, "sum", hex.EncodeToString(sum[:8])))
+	})
 }
 
 // promptFile is the name of a question that is too long for a message.
@@ -96,7 +60,7 @@ const promptFile = "prompt.txt"
 // blocks of a question. Every text in them is plain: nothing in it can become markup.
 // cut tells that the question had to be shortened.
 func blocks(card chat.Card) (out []slackgo.Block, cut bool) {
-	text, cut := shorten(card.Text, maxSection)
+	text, cut := shorten(card.Language, card.Text, maxSection)
 	add := func(text string) {
 		if strings.TrimSpace(text) != "" {
 			out = append(out, slackgo.NewSectionBlock(plainText(text), nil, nil))
@@ -111,7 +75,7 @@ func blocks(card chat.Card) (out []slackgo.Block, cut bool) {
 	for _, b := range card.Buttons {
 		if offered[b.Action] {
 			buttons = append(buttons, slackgo.NewButtonBlockElement(
-				actionPrefix+string(b.Action), buttonValue(card.Invocation), plainText(head(b.Label, maxLabel))))
+				actionPrefix+string(b.Action), buttonValue(card.Invocation), plainText(characters.Head(b.Label, maxLabel))))
 		}
 	}
 	if len(buttons) > 0 {
@@ -126,17 +90,17 @@ func plainText(text string) *slackgo.TextBlockObject {
 
 // closing is the line that says what happened.
 func closing(card chat.Card) string {
-	return head(strings.ToValidUTF8(card.Closed, "\uFFFD"), maxClosing)
+	return characters.Head(strings.ToValidUTF8(card.Closed, "\uFFFD"), maxClosing)
 }
 
 // fallback is the question in one text, for notifications and for clients that know no
 // blocks; it is still to be escaped.
 func fallback(card chat.Card) string {
 	if card.Closed == "" {
-		text, _ := shorten(card.Text, maxText)
+		text, _ := shorten(card.Language, card.Text, maxText)
 		return text
 	}
-	text, _ := shorten(card.Text, maxText-maxClosing)
+	text, _ := shorten(card.Language, card.Text, maxText-maxClosing)
 	return text + "\n\n" + closing(card)
 }
 
@@ -168,66 +132,11 @@ func buttonValue(invocation string) string {
 	return DigestPrefix + hex.EncodeToString(sum[:])[:32]
 }
 
-// split cuts a reply into messages that count at most limit: at line ends where there
-// are any, else at blanks, else between characters.
-func split(text string, limit int) []string {
-	var parts []string
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	for length(text) > limit {
-		part := head(text, limit)
-		switch {
-		case strings.HasPrefix(text[len(part):], "\n"):
-		case strings.LastIndexByte(part, '\n') > 0:
-			part = part[:strings.LastIndexByte(part, '\n')]
-		case strings.LastIndexByte(part, ' ') > 0:
-			part = part[:strings.LastIndexByte(part, ' ')+1]
-		}
-		parts = append(parts, part)
-		text = strings.TrimPrefix(text[len(part):], "\n")
-	}
-	parts = append(parts, text)
-	// Slack refuses messages of blanks only.
-	kept := parts[:0]
-	for _, part := range parts {
-		if strings.TrimSpace(part) != "" {
-			kept = append(kept, part)
-		}
-	}
-	return kept
-}
-
-// whisper is what a presser is told, and only they see; "" where the question itself
+// whisper is what a presser is told, and only they see; empty where the question itself
 // will say it.
-func whisper(v chat.Verdict) string {
-	switch v.Standing {
-	case chat.StandingTaken:
-		return ""
-	case chat.StandingNoted:
-		return "Recorded; more people have to agree"
-	case chat.StandingKept:
-		return "Kept; it counts from the moment you pressed"
-	case chat.StandingDecided:
-		text := "Already decided"
-		if d := v.Decision; d != nil {
-			text += " by " + d.By + " at " + d.At.UTC().Format("15:04:05") + " UTC"
-		}
-		return text
-	case chat.StandingClosed:
-		if v.Reason != "" {
-			return "This question is closed: " + v.Reason
-		}
-		return "This question is closed"
-	case chat.StandingInvalid:
-		return "That answer is not offered here"
-	case chat.StandingUnknown:
-		return "There is no such question"
-	default: // refused, and whatever is not known here
-		return notYours
+func whisper(v chat.Verdict) chat.Line {
+	if v.Standing == chat.StandingTaken {
+		return chat.Line{}
 	}
+	return words.Press(v, "15:04:05 UTC")
 }
-
-const (
-	notYours  = "You may not answer this one"
-	oldButton = "This button does not work any more"
-	tryAgain  = "Your answer could not be recorded just now; press again in a moment"
-)

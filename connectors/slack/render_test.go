@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/words"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
@@ -71,28 +72,17 @@ func TestWhispersGolden(t *testing.T) {
 		{Standing: chat.StandingDecided}, {Standing: chat.StandingClosed, Reason: "timeout"}, {Standing: chat.StandingClosed},
 		{Standing: chat.StandingRefused}, {Standing: chat.StandingInvalid}, {Standing: chat.StandingKept}, {Standing: chat.StandingUnknown}, {},
 	} {
-		out.WriteString(string(v.Standing) + ": " + whisper(v) + "\n")
+		out.WriteString(string(v.Standing) + ": " + words.Say("", whisper(v)) + "\n")
 	}
 	golden(t, "whispers", out.String())
 }
 
-func TestSplit(t *testing.T) {
+// Slack counts after escaping, and replies are split by that.
+func TestC14WhatCharactersCount(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		text string
-		want []string
-	}{
-		"empty":           {"", nil},
-		"blank":           {" \n\n ", nil},
-		"short":           {"hello", []string{"hello"}},
-		"at a line end":   {"aaaa\nbbbbbbbb\ncc", []string{"aaaa", "bbbbbbbb", "cc"}},
-		"line fits whole": {"aaaaaaaaaa\nbb", []string{"aaaaaaaaaa", "bb"}},
-		"at a blank":      {"aaaa bbbbbbbb", []string{"aaaa ", "bbbbbbbb"}},
-		"anywhere":        {"aaaaaaaaaaaaa", []string{"aaaaaaaaaa", "aaa"}},
-		"pairs":           {"a😀😀😀😀😀😀", []string{"a😀😀😀😀", "😀😀"}},
-		"escaped":         {"a&&&", []string{"a&", "&&"}},
-		"angles":          {"<><>", []string{"<>", "<>"}},
-	} {
-		require.Equal(t, c.want, append([]string(nil), split(c.text, 10)...), name)
+	for text, want := range map[string]int{"": 0, "aé": 2, "😀": 2, "&": 5, "<>": 8} {
+		require.Equal(t, want, characters.Length(text), text)
 	}
+	require.Equal(t, []string{"a&", "&&"}, characters.Split("a&&&", 10))
+	require.Equal(t, []string{"<>", "<>"}, characters.Split("<><>", 10))
 }

@@ -11,6 +11,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/words"
 )
 
 // Reply sends the text, then each file, into the thread the message came from. The parts
@@ -32,7 +33,7 @@ func (c *Connector) Reply(ctx context.Context, reply chat.Reply, progress chat.P
 		progress.Mark(part)
 		return nil
 	}
-	parts := split(reply.Text, maxText)
+	parts := characters.Split(reply.Text, maxText)
 	for i, text := range parts {
 		part := "text"
 		if len(parts) > 1 {
@@ -48,7 +49,7 @@ func (c *Connector) Reply(ctx context.Context, reply chat.Reply, progress chat.P
 		if names[file.Name]++; names[file.Name] > 1 {
 			part += "#" + strconv.Itoa(names[file.Name])
 		}
-		if err := send(part, func() error { return c.sendFile(ctx, at, file) }); err != nil {
+		if err := send(part, func() error { return c.sendFile(ctx, at, file, reply.Language) }); err != nil {
 			return err
 		}
 	}
@@ -71,12 +72,13 @@ func (c *Connector) say(ctx context.Context, at place, text string) error {
 	return err
 }
 
-func (c *Connector) sendFile(ctx context.Context, at place, file chat.File) error {
+func (c *Connector) sendFile(ctx context.Context, at place, file chat.File, language string) error {
+	say := func(line chat.Line) error { return c.say(ctx, at, words.Say(language, line)) }
 	switch {
 	case file.Path == "":
-		return c.say(ctx, at, fmt.Sprintf("%s could not be attached: %s", file.Name, file.Problem))
+		return say(chat.Text(chat.LineFileProblem, "name", file.Name, "problem", file.Problem))
 	case file.Size == 0:
-		return c.say(ctx, at, file.Name+" is empty; Slack takes no empty files")
+		return say(chat.Text(chat.LineFileEmpty, "name", file.Name, "platform", "Slack"))
 	}
 	content, err := c.files.Open(ctx, file.Path)
 	if err != nil {
@@ -91,7 +93,7 @@ func (c *Connector) sendFile(ctx context.Context, at place, file chat.File) erro
 		return err
 	}
 	c.log.Warn("slack refused a file", "file", file.Path, "size", file.Size, "error", err)
-	return c.say(ctx, at, file.Name+" could not be sent: Slack refuses it ("+asFailure(err).Error()+")")
+	return say(chat.Text(chat.LineFileRefused, "name", file.Name, "problem", "Slack refuses it ("+asFailure(err).Error()+")"))
 }
 
 // unfit are Slack's words for a file, or files as such, that it does not take, as

@@ -35,11 +35,13 @@ func (c *Connector) Post(ctx context.Context, card chat.Card) (chat.Receipt, err
 		return chat.Receipt{}, err
 	}
 	content, cut := blocks(card)
-	if cut {
-		whole := strings.NewReader(card.Text)
-		if err := c.upload(ctx, at, promptFile, whole.Size(), whole); err != nil {
+	// A question that is put off by Slack is tried again; its file is there already.
+	if whole := card.Thread.Key + " " + card.Invocation; cut && !c.wholes.has(whole) {
+		text := strings.NewReader(card.Text)
+		if err := c.upload(ctx, at, promptFile, text.Size(), text); err != nil {
 			return chat.Receipt{}, err
 		}
+		c.wholes.add(whole)
 	}
 	ref, err := c.send(ctx, at, slackgo.MsgOptionBlocks(content...),
 		slackgo.MsgOptionText(fallback(card), true), slackgo.MsgOptionDisableMarkdown())

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/words"
 )
 
 // The values of Params.Mode: how events come in.
@@ -65,6 +66,8 @@ type Params struct {
 	KnownThread func(ctx context.Context, thread chat.Thread) (bool, error)
 	Desk        chat.Desk
 	Files       Files
+	// Languages say how a person is spoken to; optional, English.
+	Languages words.Choice
 	// RateLimit tells whether one more message may come in now; optional. The key is
 	// "channel:user".
 	RateLimit func(key string) bool
@@ -85,13 +88,15 @@ type Connector struct {
 	desk      chat.Desk
 	files     Files
 	allow     func(string) bool
+	languages words.Choice
 	log       *slog.Logger
 	newUUID   func() string
 	now       func() time.Time
 	timing    timing
 	dms       *directory
 	flights   singleflight.Group
-	taken     *memory
+	taken     *memory // events, by id
+	wholes    *memory // questions whose whole text Slack has as a file
 	aside     errands
 	skewAlarm atomic.Int64 // unix seconds of the last warning
 
@@ -119,15 +124,16 @@ func New(p Params) (*Connector, error) {
 	p = p.filled()
 	return &Connector{
 		api: newAPI(p), mode: p.Mode, secret: p.SigningSecret, botUser: p.BotUserID,
-		identify: p.Identify, known: p.KnownThread, desk: p.Desk, files: p.Files, allow: p.RateLimit,
+		identify: p.Identify, known: p.KnownThread, desk: p.Desk, files: p.Files, allow: p.RateLimit, languages: p.Languages,
 		log: p.Logger, newUUID: p.NewUUID, now: p.Now,
 		timing: timing{
 			deliver: 2500 * time.Millisecond, click: 1800 * time.Millisecond, download: 10 * time.Minute,
 			aside: 5 * time.Second, patience: 45 * time.Second,
 			heartbeat: 5 * time.Second, maxWait: 30 * time.Second, noEvent: 30 * time.Second,
 		},
-		dms:   &directory{channels: map[string]string{}},
-		taken: &memory{seen: map[string]struct{}{}},
+		dms:    &directory{channels: map[string]string{}},
+		taken:  &memory{seen: map[string]struct{}{}},
+		wholes: &memory{seen: map[string]struct{}{}},
 	}, nil
 }
 
@@ -241,8 +247,8 @@ func (e *errands) wait() {
 	<-idle
 }
 
-// memory holds the latest event ids that the Desk has taken. It only spares work (a
-// file is not fetched twice); that an event has one effect is the Desk's doing.
+// memory holds the latest of what was done. It only spares work (a file is not fetched
+// twice); that an event has one effect is the Desk's doing.
 type memory struct {
 	mu   sync.Mutex
 	seen map[string]struct{}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"github.com/countersignhq/countersign/connectors/wire"
 )
 
 // maxAnswer bounds what one answer of the server may hold, in bytes.
@@ -138,7 +140,7 @@ func (a *api) file(ctx context.Context, filePath string) (*http.Response, error)
 	}
 	if response.StatusCode != http.StatusOK {
 		_ = response.Body.Close()
-		if final(response.StatusCode) {
+		if wire.Final(response.StatusCode) {
 			return nil, a.fail(op, seen, nil, &failure{code: response.StatusCode, description: "the file is not handed out"})
 		}
 		return nil, a.fail(op, seen, nil, errors.New("not the file"))

@@ -1,10 +1,8 @@
 package telegram
 
 import (
-	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -12,10 +10,8 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/connectors/wire"
 )
-
-// maxRetryAfter bounds what is believed of a server's retry_after.
-const maxRetryAfter = 24 * time.Hour
 
 // failure is an error that Telegram itself answered with (Bot API, "Making requests").
 type failure struct {
@@ -43,73 +39,32 @@ func (a *api) fail(method string, seen *exchange, answer *tgbotapi.APIResponse, 
 		if answer != nil && answer.ErrorCode != 0 { // UploadFiles leaves said.Code out
 			code = answer.ErrorCode
 		}
-		out.Temporary = !final(code)
-		out.RetryAfter = min(time.Duration(max(said.RetryAfter, 0))*time.Second, maxRetryAfter)
+		out.Temporary = !wire.Final(code)
+		out.RetryAfter = wire.Bounded(time.Duration(said.RetryAfter) * time.Second)
 		out.Err = &failure{code: code, description: a.scrub.Replace(description), supergroup: said.MigrateToChatID}
 	case errors.As(err, &own):
-		out.Temporary, out.Err = !final(own.code), own
+		out.Temporary, out.Err = !wire.Final(own.code), own
 	case code == http.StatusRequestEntityTooLarge:
 		out.Temporary, out.Err = false, &failure{code: code, description: "Request Entity Too Large"}
 	default:
 		out.Err = a.cause(code, err)
 	}
 	if code == http.StatusTooManyRequests && out.RetryAfter == 0 {
-		out.RetryAfter = headerSeconds(seen.retryAfter)
+		out.RetryAfter = wire.RetryAfter(seen.retryAfter)
 	}
 	return out
 }
 
-func final(code int) bool {
-	return code >= 400 && code < 500 && code != http.StatusTooManyRequests &&
-		code != http.StatusConflict && code != http.StatusRequestTimeout
-}
-
-func headerSeconds(value string) time.Duration {
-	seconds, err := strconv.ParseUint(value, 10, 31)
-	if err != nil {
-		return time.Second
-	}
-	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
-}
-
 // cause tells a broken exchange in words without URLs: those hold the token.
-func (a *api) cause(status int, err error) error {
-	for {
-		var wrapped *url.Error
-		if !errors.As(err, &wrapped) {
-			break
-		}
-		err = wrapped.Err
-	}
-	switch {
-	case errors.Is(err, context.Canceled):
-		return context.Canceled
-	case errors.Is(err, context.DeadlineExceeded):
-		return context.DeadlineExceeded
-	}
-	text := a.scrub.Replace(err.Error())
-	if status != 0 {
-		text = "status " + strconv.Itoa(status) + ": " + text
-	}
-	return errors.New(text)
-}
+func (a *api) cause(status int, err error) error { return wire.Cause(a.scrub, status, err) }
 
-// scrubber replaces secrets, whole or only the token's second half, also as they stand in a URL.
+// scrubber replaces secrets, whole or only the token's second half.
 func scrubber(token, webhookSecret string) *strings.Replacer {
-	var pairs []string
-	add := func(secret string) {
-		if secret != "" {
-			pairs = append(pairs, secret, "<secret>", url.QueryEscape(secret), "<secret>", url.PathEscape(secret), "<secret>")
-		}
-	}
-	add(token)
+	secrets := []string{token, webhookSecret}
 	if _, key, found := strings.Cut(token, ":"); found && len(key) >= 8 {
-		add(key)
+		secrets = append(secrets, key)
 	}
-	if len(webhookSecret) >= 4 { // shorter ones are words that every text holds
-		add(webhookSecret)
-	}
-	return strings.NewReplacer(pairs...)
+	return wire.Scrubber(secrets...)
 }
 
 // unchanged are Telegram's words for an edit that has nothing to do: the text is

@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersignhq/countersign/approval"
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/words"
 )
 
 // errLimited means that the chat sends more than it may.
@@ -127,7 +128,7 @@ func (c *Connector) takePress(ctx context.Context, e arrived) error {
 	}
 	if p.refused != "" {
 		c.log.Info("telegram press refused", "update", e.update, "reason", p.refused)
-		c.answer(ctx, p.callback, "This button does not work any more")
+		c.answer(ctx, p.callback, words.Say(c.languages.Of(by, p.thread(), ""), chat.Text(chat.LinePressOld)))
 		return nil
 	}
 	within, cancel := context.WithTimeout(ctx, c.timing.deliver)
@@ -139,7 +140,7 @@ func (c *Connector) takePress(ctx context.Context, e arrived) error {
 	if err != nil {
 		return fmt.Errorf("handing over telegram update %d: %w", e.update, err)
 	}
-	c.answer(ctx, p.callback, toast(verdict))
+	c.answer(ctx, p.callback, toast(c.languages.Of(by, p.thread(), ""), verdict))
 	return nil
 }
 
@@ -158,6 +159,6 @@ func (c *Connector) answer(ctx context.Context, callback, text string) {
 func (c *Connector) person(u user, where place) (chat.Person, bool) {
 	id := chat.Telegram + ":" + strconv.FormatInt(u.ID, 10)
 	p := c.identify(id)
-	p.ID, p.Display, p.Bot = id, u.display(), false
+	p.ID, p.Display = id, u.display() // Bot stays: an agent's account never counts
 	return p, p.Name != "" || !(where.private || where.channel)
 }

@@ -47,6 +47,16 @@ func TestD04WebhookStatuses(t *testing.T) {
 	require.Equal(t, 401, polling.post(ctx, "", good), "no secret opens nothing")
 }
 
+// Whom the configuration calls an agent stays one, whatever account it writes with.
+func TestH02AgentsStayAgents(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(p *telegram.Params) {
+		p.Identify = func(id string) chat.Person { return chat.Person{ID: id, Name: "robot", Bot: true} }
+	})
+	require.Equal(t, 200, b.say(t, 1, telegramtest.Private(ada), ada, "yes"))
+	require.True(t, b.desk.Messages()[0].From.Bot, "the conversation drops it")
+}
+
 func TestAccountCheck(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/connectors/listen"
 )
 
 // maxAttempts is how often an update is handed to a Desk that refuses it (as
@@ -28,8 +29,12 @@ const maxAttempts = 5
 // answers a second one with 409.
 func (c *Connector) Poll(ctx context.Context, offset int64, heartbeat func(offset int64)) error {
 	p := &poller{c: c, offset: offset, seen: map[int64]time.Time{}, heartbeat: heartbeat}
-	stop := p.beat(ctx)
-	defer stop()
+	// Telegram may hold a call for a minute, and the heartbeat has to go on.
+	defer listen.Beat(ctx, c.timing.heartbeat, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.tell()
+	})()
 	for {
 		var batch []entry
 		var asked time.Time
@@ -44,7 +49,7 @@ func (c *Connector) Poll(ctx context.Context, offset int64, heartbeat func(offse
 		}
 		// Some servers do not hold the call; they are not to be asked without a break.
 		if early := c.timing.idle - time.Since(asked); len(batch) == 0 && early > 0 {
-			if err := sleep(ctx, early); err != nil {
+			if err := listen.Sleep(ctx, early); err != nil {
 				return err
 			}
 		}
@@ -85,7 +90,7 @@ func (p *poller) clearWebhook(ctx context.Context) {
 
 // persist repeats do until it succeeds, fails for good, or ctx ends.
 func (p *poller) persist(ctx context.Context, do func() error) error {
-	for wait := p.c.timing.backoff; ; wait = min(2*wait, p.c.timing.maxWait) {
+	for backoff := p.c.backoff(); ; {
 		err := do()
 		if err == nil {
 			return nil
@@ -97,7 +102,7 @@ func (p *poller) persist(ctx context.Context, do func() error) error {
 		if errors.As(err, &classified) && !classified.Temporary {
 			return err
 		}
-		pause := wait
+		pause := backoff.Wait()
 		if classified != nil {
 			pause = max(pause, classified.RetryAfter)
 		}
@@ -107,7 +112,7 @@ func (p *poller) persist(ctx context.Context, do func() error) error {
 		} else {
 			p.c.log.Warn("telegram polling failed, trying again", "error", err, "wait", pause)
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := listen.Sleep(ctx, pause); err != nil {
 			return err
 		}
 	}
@@ -195,76 +200,40 @@ func (p *poller) ahead(ctx context.Context, batch []entry) {
 
 // deliver does not return before the update is taken, or has been refused too often.
 func (p *poller) deliver(ctx context.Context, e arrived) error {
-	wait := p.c.timing.backoff
-	for attempt := 1; ; {
-		err := p.c.take(ctx, e)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if lasting(err) {
-			if attempt++; attempt > maxAttempts {
-				p.c.log.Error("telegram update refused again and again, left out", "update", e.update, "error", err)
-				return nil
-			}
-		}
-		p.c.log.Warn("telegram update not taken, trying again", "update", e.update, "error", err, "wait", wait)
-		if err := sleep(ctx, wait); err != nil {
-			return err
-		}
-		wait = min(2*wait, p.c.timing.maxWait)
+	err := listen.Handover{
+		Backoff: p.c.backoff(), Refusals: maxAttempts, Lasting: lasting,
+		Again: func(err error, wait time.Duration) {
+			p.c.log.Warn("telegram update not taken, trying again", "update", e.update, "error", err, "wait", wait)
+		},
+	}.Give(ctx, func() error { return p.c.take(ctx, e) })
+	if errors.Is(err, listen.ErrRefused) {
+		p.c.log.Error("telegram update left out", "update", e.update, "error", err)
+		return nil
 	}
+	return err
+}
+
+// backoff are the waits after failures.
+func (c *Connector) backoff() listen.Backoff {
+	return listen.Backoff{First: c.timing.backoff, Most: c.timing.maxWait}
 }
 
 // lasting errors are the Desk's own; an unreachable Temporal or a file that
 // cannot be had now (patience bounds that) is waited for.
 func lasting(err error) bool {
 	var fetching *fetchError
-	return !errors.Is(err, chat.ErrUnreachable) && !errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &fetching)
+	return listen.Refusal(err) && !errors.As(err, &fetching)
 }
 
 func (p *poller) move(offset int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.offset = offset
+	p.tell()
+}
+
+func (p *poller) tell() {
 	if p.heartbeat != nil {
-		p.heartbeat(offset)
-	}
-}
-
-// beat reports the offset regularly, for Telegram may hold a call for a minute.
-func (p *poller) beat(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(p.c.timing.heartbeat)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				p.mu.Lock()
-				if p.heartbeat != nil {
-					p.heartbeat(p.offset)
-				}
-				p.mu.Unlock()
-			}
-		}
-	}()
-	return func() { cancel(); <-ended }
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+		p.heartbeat(p.offset)
 	}
 }

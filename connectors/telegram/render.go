@@ -4,11 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
+	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/connectors/chunk"
+	"github.com/countersignhq/countersign/words"
 )
 
 // Limits of the Bot API. Telegram counts UTF-16 units.
@@ -18,92 +19,21 @@ const (
 	maxToast        = 200
 )
 
-// units counts UTF-16 code units, as Telegram does.
-func units(text string) int {
-	n := 0
-	for _, r := range text {
-		n += width(r)
-	}
-	return n
-}
-
-func width(r rune) int {
-	if r > 0xFFFF {
-		return 2
-	}
-	return 1
-}
-
-// head is the longest beginning of text that has at most limit units; a character stays whole.
-func head(text string, limit int) string {
-	n := 0
-	for i, r := range text {
-		if n += width(r); n > limit {
-			return text[:i]
-		}
-	}
-	return text
-}
-
-// tail is head from the other end.
-func tail(text string, limit int) string {
-	n, start := 0, len(text)
-	for start > 0 {
-		r, size := utf8.DecodeLastRuneInString(text[:start])
-		if n += width(r); n > limit {
-			break
-		}
-		start -= size
-	}
-	return text[start:]
-}
+// units are what Telegram counts.
+var units chunk.Measure = chunk.UTF16
 
 // prompt is the text of a question's message. Nothing in it is markup: it is
 // sent without parse_mode. cut tells that it had to be shortened; then the middle
 // goes, since the end says how to answer.
 func prompt(card chat.Card) (text string, cut bool) {
-	text = strings.ToValidUTF8(card.Text, "\uFFFD")
 	closed := ""
 	if card.Closed != "" {
-		closed = "\n\n" + head(strings.ToValidUTF8(card.Closed, "\uFFFD"), maxText/2)
+		closed = "\n\n" + units.Head(strings.ToValidUTF8(card.Closed, "\uFFFD"), maxText/2)
 	}
-	limit := maxText - units(closed)
-	if units(text) <= limit {
-		return text + closed, false
-	}
-	const ending, mark = 200, 80
-	end := tail(text, ending)
-	begin := head(text, limit-ending-mark)
-	left := utf8.RuneCountInString(text) - utf8.RuneCountInString(begin) - utf8.RuneCountInString(end)
-	return fmt.Sprintf("%s\n[… %d characters left out …]\n%s%s", begin, left, end, closed), true
-}
-
-// split cuts a reply into messages of at most limit units: at line ends where there
-// are any, else at blanks, else between characters.
-func split(text string, limit int) []string {
-	var parts []string
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	for units(text) > limit {
-		part := head(text, limit)
-		switch {
-		case strings.HasPrefix(text[len(part):], "\n"):
-		case strings.LastIndexByte(part, '\n') > 0:
-			part = part[:strings.LastIndexByte(part, '\n')]
-		case strings.LastIndexByte(part, ' ') > 0:
-			part = part[:strings.LastIndexByte(part, ' ')+1]
-		}
-		parts = append(parts, part)
-		text = strings.TrimPrefix(text[len(part):], "\n")
-	}
-	parts = append(parts, text)
-	// Telegram refuses messages of blanks only.
-	kept := parts[:0]
-	for _, part := range parts {
-		if strings.TrimSpace(part) != "" {
-			kept = append(kept, part)
-		}
-	}
-	return kept
+	text, cut = units.Shorten(card.Text, maxText-units.Length(closed), func(left int) string {
+		return words.Say(card.Language, chat.Text(chat.LineLeftOut, "characters", strconv.Itoa(left)))
+	})
+	return text + closed, cut
 }
 
 // letters are the first character of the callback data, by action.
@@ -190,31 +120,6 @@ func keyboard(card chat.Card) string {
 }
 
 // toast is what a clicker is told; only they see it.
-func toast(v chat.Verdict) string {
-	var text string
-	switch v.Standing {
-	case chat.StandingTaken:
-		text = "Recorded"
-	case chat.StandingNoted:
-		text = "Recorded; more people have to agree"
-	case chat.StandingKept:
-		text = "Kept; it counts from the moment you pressed"
-	case chat.StandingDecided:
-		text = "Already decided"
-		if d := v.Decision; d != nil {
-			text += " by " + d.By + " at " + d.At.UTC().Format("15:04") + " UTC"
-		}
-	case chat.StandingClosed:
-		text = "This question is closed"
-		if v.Reason != "" {
-			text += ": " + v.Reason
-		}
-	case chat.StandingInvalid:
-		text = "That answer is not offered here"
-	case chat.StandingUnknown:
-		text = "There is no such question"
-	default: // refused, and whatever is not known here
-		text = "You may not answer this one"
-	}
-	return head(text, maxToast)
+func toast(language string, v chat.Verdict) string {
+	return units.Head(words.Say(language, words.Press(v, "15:04 UTC")), maxToast)
 }

@@ -65,10 +65,10 @@ func TestToastGolden(t *testing.T) {
 		{Standing: chat.StandingDecided}, {Standing: chat.StandingClosed, Reason: "timeout"}, {Standing: chat.StandingClosed},
 		{Standing: chat.StandingRefused}, {Standing: chat.StandingInvalid}, {Standing: chat.StandingKept}, {Standing: chat.StandingUnknown}, {},
 	} {
-		out.WriteString(string(v.Standing) + ": " + toast(v) + "\n")
+		out.WriteString(string(v.Standing) + ": " + toast("", v) + "\n")
 	}
 	golden(t, "toasts", out.String())
-	require.LessOrEqual(t, units(toast(chat.Verdict{Standing: chat.StandingClosed, Reason: strings.Repeat("😀", 300)})), maxToast)
+	require.LessOrEqual(t, units.Length(toast("", chat.Verdict{Standing: chat.StandingClosed, Reason: strings.Repeat("😀", 300)})), maxToast)
 }
 
 func TestD13PromptFits(t *testing.T) {
@@ -78,7 +78,7 @@ func TestD13PromptFits(t *testing.T) {
 	} {
 		for _, closing := range []string{"", "✅ Approved by ada.", strings.Repeat("c", 5000)} {
 			got, _ := prompt(chat.Card{Text: text, Closed: closing})
-			require.LessOrEqual(t, units(got), maxText, name)
+			require.LessOrEqual(t, units.Length(got), maxText, name)
 			require.True(t, utf8.ValidString(got), name)
 		}
 	}
@@ -90,35 +90,14 @@ func TestD13PromptFits(t *testing.T) {
 	require.True(t, strings.HasSuffix(long, " Reply 'Yes' to confirm."), "how to answer stays")
 }
 
-func TestSplit(t *testing.T) {
+// What the connector adds is in the card's language, or the presser's.
+func TestRenderedInOtherLanguages(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		text string
-		want []string
-	}{
-		"empty":           {"", nil},
-		"blank":           {" \n\n ", nil},
-		"short":           {"hello", []string{"hello"}},
-		"at a line end":   {"aaaa\nbbbbbbbb\ncc", []string{"aaaa", "bbbbbbbb", "cc"}},
-		"line fits whole": {"aaaaaaaaaa\nbb", []string{"aaaaaaaaaa", "bb"}},
-		"at a blank":      {"aaaa bbbbbbbb", []string{"aaaa ", "bbbbbbbb"}},
-		"anywhere":        {"aaaaaaaaaaaaa", []string{"aaaaaaaaaa", "aaa"}},
-		"surrogate pairs": {"a😀😀😀😀😀😀", []string{"a😀😀😀😀", "😀😀"}},
-	} {
-		require.Equal(t, c.want, append([]string(nil), split(c.text, 10)...), name)
-	}
-}
-
-func FuzzSplit(f *testing.F) {
-	f.Add("aaaa\nbbbbbbbb cc😀😀😀😀😀😀😀😀😀😀")
-	f.Add("\n\n\n\n\n\n\n\n\n\n\n\n\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, part := range split(text, 10) {
-			require.LessOrEqual(t, units(part), 10)
-			require.True(t, utf8.ValidString(part))
-			require.NotEmpty(t, strings.TrimSpace(part))
-		}
-		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
-		require.Equal(t, squeeze(strings.ToValidUTF8(text, "\uFFFD")), squeeze(strings.Join(split(text, 10), "")), "nothing is lost")
-	})
+	text, cut := prompt(chat.Card{Language: "de", Text: strings.Repeat("a", 9000) + " Zum Bestätigen mit 'Yes' antworten."})
+	require.True(t, cut)
+	require.Contains(t, text, "Zeichen ausgelassen …]")
+	require.True(t, strings.HasSuffix(text, "Zum Bestätigen mit 'Yes' antworten."))
+	decided := chat.Verdict{Standing: chat.StandingDecided, Decision: &chat.Decision{By: "{{.at}}", At: time.Date(2029, 1, 1, 12, 3, 4, 0, time.UTC)}}
+	require.Equal(t, "Schon entschieden von {{.at}} um 12:03 UTC", toast("de", decided))
+	require.Equal(t, "此问题已关闭：timeout", toast("zh-CN", chat.Verdict{Standing: chat.StandingClosed, Reason: "timeout"}))
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/words"
 )
 
 // Limits of sendPhoto (Bot API).
@@ -50,9 +51,9 @@ func (c *Connector) Reply(ctx context.Context, reply chat.Reply, progress chat.P
 		progress.Mark(part)
 		return nil
 	}
-	for i, text := range split(reply.Text, maxText) {
+	for i, text := range units.Split(reply.Text, maxText) {
 		part := "text"
-		if units(reply.Text) > maxText {
+		if units.Length(reply.Text) > maxText {
 			part = "text-" + strconv.Itoa(i+1)
 		}
 		if err := send(part, func(p params) error { return c.sendText(ctx, p, text) }); err != nil {
@@ -66,7 +67,7 @@ func (c *Connector) Reply(ctx context.Context, reply chat.Reply, progress chat.P
 		if names[file.Name]++; names[file.Name] > 1 {
 			part += "#" + strconv.Itoa(names[file.Name])
 		}
-		if err := send(part, func(p params) error { return c.sendFile(ctx, p, file) }); err != nil {
+		if err := send(part, func(p params) error { return c.sendFile(ctx, p, file, reply.Language) }); err != nil {
 			return err
 		}
 	}
@@ -83,9 +84,9 @@ func (c *Connector) sendText(ctx context.Context, p params, text string) error {
 }
 
 // sendFile sends a file as what it is, as a document where Telegram does not take it as that.
-func (c *Connector) sendFile(ctx context.Context, p params, file chat.File) error {
+func (c *Connector) sendFile(ctx context.Context, p params, file chat.File, language string) error {
 	if file.Path == "" {
-		return c.sendText(ctx, p, fmt.Sprintf("%s could not be attached: %s", file.Name, file.Problem))
+		return c.sendText(ctx, p, words.Say(language, chat.Text(chat.LineFileProblem, "name", file.Name, "problem", file.Problem)))
 	}
 	method, field := c.method(ctx, file)
 	err := c.uploadFile(ctx, p, method, field, file)
@@ -96,7 +97,7 @@ func (c *Connector) sendFile(ctx context.Context, p params, file chat.File) erro
 		return err
 	}
 	c.log.Warn("telegram refused a file", "file", file.Path, "size", file.Size, "error", err)
-	return c.sendText(ctx, p, file.Name+" could not be sent: "+why(err))
+	return c.sendText(ctx, p, words.Say(language, chat.Text(chat.LineFileRefused, "name", file.Name, "problem", why(err))))
 }
 
 // refused tells that Telegram does not take this file, as opposed to this chat.

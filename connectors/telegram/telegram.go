@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/words"
 )
 
 // The values of Params.Mode: how updates come in.
@@ -57,6 +58,8 @@ type Params struct {
 	Identify func(platformID string) chat.Person
 	Desk     chat.Desk
 	Files    Files
+	// Languages say how a person is spoken to; optional, English.
+	Languages words.Choice
 	// RateLimit tells whether one more message of this chat may come in now; optional.
 	RateLimit func(chatID string) bool
 	HTTP      *http.Client     // optional
@@ -76,6 +79,7 @@ type Connector struct {
 	desk      chat.Desk
 	files     Files
 	allow     func(string) bool
+	languages words.Choice
 	log       *slog.Logger
 	now       func() time.Time
 	timing    timing
@@ -141,6 +145,7 @@ func New(p Params) (*Connector, error) {
 		desk:      p.Desk,
 		files:     p.Files,
 		allow:     p.RateLimit,
+		languages: p.Languages,
 		log:       p.Logger.With("connector", chat.Telegram),
 		now:       p.Now,
 		timing: timing{

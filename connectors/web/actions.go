@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
 	"github.com/countersignhq/countersign/gateway"
+	"github.com/countersignhq/countersign/words"
 )
 
 const (
@@ -36,23 +38,30 @@ func (p *page) receivedAt(r *http.Request) time.Time {
 func wantsJSON(r *http.Request) bool { return r.Header.Get("Accept") == "application/json" }
 
 // back leads the browser back to the conversation with one line about what happened.
-func (p *page) back(w http.ResponseWriter, r *http.Request, kind, text string) {
+func (p *page) back(w http.ResponseWriter, r *http.Request, kind string, line chat.Line) {
+	said := p.flash(r, kind, line)
 	if wantsJSON(r) {
 		status := http.StatusOK
 		if kind == "bad" {
 			status = http.StatusUnprocessableEntity
 		}
-		answer(w, status, flash{kind, text})
+		p.answer(w, r, status, said)
 		return
 	}
-	if text != "" {
-		p.cookies.setFlash(w, kind, text)
+	if said.Text != "" {
+		p.cookies.setFlash(w, said)
 	}
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-func answer(w http.ResponseWriter, status int, said flash) {
+func (p *page) flash(r *http.Request, kind string, line chat.Line) flash {
+	return flash{kind, p.say(r, line)}
+}
+
+// answer tells our scripts, which load their page again where it has another language now.
+func (p *page) answer(w http.ResponseWriter, r *http.Request, status int, said flash) {
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Language", p.language(r))
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(said) // the browser is gone: nobody is left to tell
 }
@@ -60,10 +69,10 @@ func answer(w http.ResponseWriter, status int, said flash) {
 // errStale: a form without this session's CSRF token.
 var errStale = errors.New("the form was not from this page")
 
-// tooMuch says in words what is wrong with a message.
-type tooMuch string
+// unfit says what is wrong with a message.
+type unfit struct{ why chat.Line }
 
-func (t tooMuch) Error() string { return string(t) }
+func (u unfit) Error() string { return words.Say(words.English, u.why) }
 
 func (p *page) postMessage(w http.ResponseWriter, r *http.Request) {
 	v, received := visitorOf(r), p.receivedAt(r)
@@ -73,19 +82,19 @@ func (p *page) postMessage(w http.ResponseWriter, r *http.Request) {
 		message.ReceivedAt = received
 		err = p.deliver(r.Context(), message)
 	}
-	var wrong tooMuch
+	var wrong unfit
 	var large *http.MaxBytesError
 	switch {
 	case errors.Is(err, errStale):
-		p.stale(w)
+		p.stale(w, r)
 	case errors.As(err, &wrong):
-		p.back(w, r, "bad", wrong.Error())
+		p.back(w, r, "bad", wrong.why)
 	case errors.As(err, &large):
-		p.back(w, r, "bad", "That is too large to send.")
+		p.back(w, r, "bad", chat.Text(linePageTooLarge))
 	case err != nil:
 		p.back(w, r, "bad", p.explain(r, err))
 	default:
-		p.back(w, r, "", "")
+		p.back(w, p.remember(w, r, v, message.Text), "", chat.Line{})
 	}
 }
 
@@ -127,7 +136,7 @@ func (p *page) readForm(r *http.Request, v visitor) (chat.Message, error) {
 	case message.UUID == "":
 		return message, errStale
 	case strings.TrimSpace(message.Text) == "" && len(message.Files) == 0:
-		return message, tooMuch("Write something, or choose a file.")
+		return message, unfit{chat.Text(linePageWriteSomething)}
 	}
 	return message, nil
 }
@@ -141,7 +150,7 @@ func (p *page) readPart(ctx context.Context, v visitor, part *multipart.Part, po
 		case part.FileName() == "": // an empty file input
 			return nil
 		case len(message.Files) == maxFiles:
-			return tooMuch(fmt.Sprintf("More than %d files in one message; send several.", maxFiles))
+			return unfit{chat.Text(linePageTooManyFiles, "count", strconv.Itoa(maxFiles))}
 		}
 		file, err := p.Attachments.Save(ctx, message.UUID, part.FileName(), part)
 		if err == nil {
@@ -154,7 +163,7 @@ func (p *page) readPart(ctx context.Context, v visitor, part *multipart.Part, po
 	case err != nil:
 		return err
 	case len(content) > maxText:
-		return tooMuch("That is more than 64 KiB of text; send it as a file.")
+		return unfit{chat.Text(linePageTooMuchText)}
 	case position == 0:
 		if name != "csrf" || p.cookies.forged(v.session, string(content)) {
 			return errStale
@@ -180,12 +189,12 @@ func (p *page) postDecision(w http.ResponseWriter, r *http.Request) {
 	v, received := visitorOf(r), p.receivedAt(r)
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if p.cookies.forged(v.session, r.PostFormValue("csrf")) {
-		p.stale(w)
+		p.stale(w, r)
 		return
 	}
 	id, decision := r.PostFormValue("invocation"), decisions[chat.Action(r.PostFormValue("action"))]
 	if id == "" || decision == "" {
-		p.stale(w)
+		p.stale(w, r)
 		return
 	}
 	given := contract.Answer{
@@ -199,7 +208,7 @@ func (p *page) postDecision(w http.ResponseWriter, r *http.Request) {
 		given.Reason = strings.TrimSpace(r.PostFormValue("reason"))
 	}
 	if len(given.Reason) > maxText {
-		p.back(w, r, "bad", "That is more than 64 KiB of reason; nothing was decided.")
+		p.back(w, r, "bad", chat.Text(linePageTooMuchReason))
 		return
 	}
 	if r.PostFormValue("here") != "" { // a button in the conversation itself, as in any chat
@@ -213,13 +222,14 @@ func (p *page) postDecision(w http.ResponseWriter, r *http.Request) {
 		p.back(w, r, "bad", p.explain(r, err))
 		return
 	}
-	kind, text := say(verdict)
-	p.told(w, r, verdict.Standing, flash{kind, text})
+	kind, line := say(verdict)
+	p.told(w, r, verdict.Standing, kind, line)
 }
 
 // told answers a decision. A tab whose question has ended meanwhile gets the conversation as it is
 // now, with the status that the API would give (CONTRACT §9): it has changed.
-func (p *page) told(w http.ResponseWriter, r *http.Request, standing chat.Standing, said flash) {
+func (p *page) told(w http.ResponseWriter, r *http.Request, standing chat.Standing, kind string, line chat.Line) {
+	said := p.flash(r, kind, line)
 	status := map[chat.Standing]int{
 		chat.StandingDecided: http.StatusConflict, chat.StandingClosed: http.StatusGone,
 		chat.StandingRefused: http.StatusForbidden, chat.StandingInvalid: http.StatusUnprocessableEntity,
@@ -227,52 +237,55 @@ func (p *page) told(w http.ResponseWriter, r *http.Request, standing chat.Standi
 	}[standing]
 	switch {
 	case status == 0 && !wantsJSON(r):
-		p.back(w, r, said.Kind, said.Text)
+		p.back(w, r, kind, line)
 	case status == 0:
-		answer(w, http.StatusOK, said)
+		p.answer(w, r, http.StatusOK, said)
 	case wantsJSON(r):
-		answer(w, status, said)
+		p.answer(w, r, status, said)
 	default:
 		p.respondConversation(w, r, status, &said)
 	}
 }
 
 // say tells what became of an answer. What it does not know is never good news.
-func say(verdict chat.Verdict) (kind, text string) {
+func say(verdict chat.Verdict) (kind string, line chat.Line) {
 	switch verdict.Standing {
 	case chat.StandingTaken:
 		if d := verdict.Decision; d != nil && d.Decision == chat.Deny {
-			return "good", "You said no. It is not run."
+			return "good", chat.Text(linePageDenied)
 		}
 		if d := verdict.Decision; d != nil && d.Decision == "done" {
-			return "good", "Done, thank you."
+			return "good", chat.Text(linePageDone)
 		}
 		if d := verdict.Decision; d != nil && d.Decision == "cancel" {
-			return "good", "Cancelled. The step did not happen."
+			return "good", chat.Text(linePageCancelled)
 		}
-		return "good", "Taken."
+		return "good", chat.Text(linePageTaken)
 	case chat.StandingNoted:
-		if verdict.Reason != "" {
-			return "note", "Still open. Missing: " + verdict.Reason
+		if verdict.Why.ID == chat.LineStepUnchecked {
+			return "note", chat.Text(linePageStillOpenUnchecked, "cause", verdict.Why.Args["cause"])
 		}
-		return "note", "Noted. Others have to agree too."
+		if verdict.Reason != "" {
+			return "note", chat.Text(linePageStillOpen, "missing", verdict.Reason)
+		}
+		return "note", chat.Text(linePageNoted)
 	case chat.StandingKept:
-		return "note", "Kept with its time: no engine answers now, and it counts as soon as one does."
+		return "note", chat.Text(linePageKept)
 	case chat.StandingDecided:
 		if d := verdict.Decision; d != nil {
-			return "note", fmt.Sprintf("Changed: already decided by %s at %s: %s.", d.By, d.At.UTC().Format("15:04:05 MST"), d.Decision)
+			return "note", chat.Text(linePageDecidedBy, "by", d.By, "at", d.At.UTC().Format("15:04:05 MST"), "decision", d.Decision)
 		}
-		return "note", "Changed: already decided."
+		return "note", chat.Text(linePageDecidedAlready)
 	case chat.StandingClosed:
-		return "bad", "Changed: the question ended before (" + verdict.Reason + "). Nothing was run on this answer."
+		return "bad", chat.Text(linePageEnded, "reason", verdict.Reason)
 	case chat.StandingRefused:
-		return "bad", "You may not answer this question."
+		return "bad", chat.Text(linePageRefused)
 	case chat.StandingInvalid:
-		return "bad", "This answer is not offered here."
+		return "bad", chat.Text(linePageNotOffered)
 	case chat.StandingUnknown:
-		return "bad", "There is no such question."
+		return "bad", chat.Text(linePageNoQuestion)
 	default:
-		return "bad", "The engine's answer was not understood. Look at the call before you try again."
+		return "bad", chat.Text(linePageNotUnderstood)
 	}
 }
 

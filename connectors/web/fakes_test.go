@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,6 +34,13 @@ type fakeEngine struct {
 	revoked   []string
 	verdict   chat.Verdict
 	err       error
+	looks     sync.Map // by id, *atomic.Int64
+}
+
+// looked is how often the state of an invocation was read.
+func (e *fakeEngine) looked(id string) int64 {
+	count, _ := e.looks.LoadOrStore(id, &atomic.Int64{})
+	return count.(*atomic.Int64).Load()
 }
 
 func (e *fakeEngine) Grants(_ context.Context, thread *chat.Thread) ([]contract.ListedGrant, error) {
@@ -57,6 +66,8 @@ func (e *fakeEngine) Deliver(_ context.Context, m chat.Message) error {
 }
 
 func (e *fakeEngine) State(_ context.Context, id string, _ time.Duration) (contract.State, error) {
+	count, _ := e.looks.LoadOrStore(id, &atomic.Int64{})
+	count.(*atomic.Int64).Add(1)
 	for _, state := range e.states {
 		if state.ID == id {
 			return state, e.err
@@ -161,6 +172,8 @@ type browser struct {
 	t      *testing.T
 	base   string
 	client *http.Client
+	// accept is the Accept-Language that it sends; empty for none.
+	accept string
 	// status and body of the last page.
 	status int
 	header http.Header
@@ -176,16 +189,25 @@ func (b *bench) browser(t *testing.T) *browser {
 func (b *bench) signedIn(t *testing.T, role string) *browser {
 	t.Helper()
 	browser := b.browser(t)
-	browser.get("/signin")
-	browser.post("/signin", url.Values{"csrf": {browser.csrf()}, "token": {role + "-token"}})
-	require.Equal(t, 200, browser.status, browser.body)
+	browser.signIn(role)
 	require.Contains(t, browser.body, "Sign out")
 	return browser
+}
+
+func (b *browser) signIn(role string) {
+	b.t.Helper()
+	b.get("/signin")
+	b.post("/signin", url.Values{"csrf": {b.csrf()}, "token": {role + "-token"}})
+	require.Equal(b.t, 200, b.status, b.body)
+	require.Contains(b.t, b.body, `action="/signout"`)
 }
 
 func (b *browser) do(r *http.Request, err error) {
 	b.t.Helper()
 	require.NoError(b.t, err)
+	if b.accept != "" {
+		r.Header.Set("Accept-Language", b.accept)
+	}
 	response, err := b.client.Do(r)
 	require.NoError(b.t, err)
 	body, err := io.ReadAll(response.Body)

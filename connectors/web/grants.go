@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
 	"github.com/countersignhq/countersign/gateway"
 )
@@ -38,12 +39,12 @@ func (p *page) grants(r *http.Request) ([]grant, error) {
 func (p *page) showGrants(w http.ResponseWriter, r *http.Request) {
 	grants, err := p.grants(r)
 	if err != nil {
-		p.trouble(w, http.StatusServiceUnavailable, "The grants cannot be read now", p.explain(r, err))
+		p.trouble(w, r, http.StatusServiceUnavailable, chat.Text(linePageGrantsUnreadable), p.explain(r, err))
 		return
 	}
-	shown := p.base(visitorOf(r), "Always allowed")
+	shown := p.base(visitorOf(r), p.say(r, chat.Text(linePageGrants)))
 	shown.Grants, shown.Flash = grants, p.cookies.takeFlash(w, r)
-	p.render(w, http.StatusOK, "grants", shown)
+	p.render(w, r, http.StatusOK, "grants", shown)
 }
 
 // postRevoke ends a grant. Whether the visitor may is looked up again, not read from the form.
@@ -51,7 +52,7 @@ func (p *page) postRevoke(w http.ResponseWriter, r *http.Request) {
 	v := visitorOf(r)
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if p.cookies.forged(v.session, r.PostFormValue("csrf")) {
-		p.stale(w)
+		p.stale(w, r)
 		return
 	}
 	id := r.PostFormValue("grant")
@@ -70,11 +71,11 @@ func (p *page) postRevoke(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case errors.Is(err, gateway.ErrNotFound):
-		p.cookies.setFlash(w, "note", "This grant has ended already.")
+		p.cookies.setFlash(w, p.flash(r, "note", chat.Text(linePageGrantEnded)))
 	case err != nil:
-		p.cookies.setFlash(w, "bad", p.explain(r, err))
+		p.cookies.setFlash(w, p.flash(r, "bad", p.explain(r, err)))
 	default:
-		p.cookies.setFlash(w, "good", "Revoked. The next "+found.Tool+"."+found.Operation+" asks again.")
+		p.cookies.setFlash(w, p.flash(r, "good", chat.Text(linePageRevoked, "operation", found.Tool+"."+found.Operation)))
 	}
 	http.Redirect(w, r, "/grants", http.StatusSeeOther)
 }

@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
+	"github.com/countersignhq/countersign/words"
 )
 
 // historyLength is how many calls the history looks at.
@@ -27,8 +29,9 @@ type outcome struct {
 	Reason        string
 }
 
-// outcomeOf reads it from an invocation; zero where nobody was asked, or nothing is decided yet.
-func outcomeOf(state contract.State) outcome {
+// outcomeOf reads it, in words, from an invocation; zero where nobody was asked, or nothing is decided yet.
+func outcomeOf(language string, state contract.State) outcome {
+	in := func(id string) string { return words.Say(language, chat.Text(id)) }
 	if h := state.Handoff; h != nil {
 		o := outcome{By: h.DecidedBy, Via: h.Via}
 		if h.DecidedAt != nil {
@@ -41,15 +44,15 @@ func outcomeOf(state contract.State) outcome {
 		case h.Status == "pending":
 			return outcome{}
 		case h.Already:
-			o.What = "was done already"
+			o.What = in(linePageOutcomeAlready)
 		case h.Status == "completed" && h.Verified:
-			o.What = "done, and checked"
+			o.What = in(linePageOutcomeChecked)
 		case h.Status == "completed":
-			o.What = "said to be done"
+			o.What = in(linePageOutcomeSaid)
 		case h.Status == "timed_out":
-			o.What = "not done in time"
+			o.What = in(linePageOutcomeLate)
 		default:
-			o.What = h.Status
+			o.What = ending(language, h.Status)
 		}
 		return o
 	}
@@ -57,9 +60,9 @@ func outcomeOf(state contract.State) outcome {
 	if a == nil || a.Status == "pending" {
 		return outcome{}
 	}
-	o := outcome{What: a.Status}
+	o := outcome{What: ending(language, a.Status)}
 	if d := a.Decision; d != nil {
-		o.What, o.By, o.Via, o.At, o.Reason = decisionWords[d.Decision], d.By, d.Via, d.At, d.Reason
+		o.What, o.By, o.Via, o.At, o.Reason = in(saidWords[d.Decision]), d.By, d.Via, d.At, d.Reason
 		if a.AskedAt != nil && !d.At.Before(*a.AskedAt) {
 			o.Took = took(d.At.Sub(*a.AskedAt))
 		}
@@ -67,8 +70,25 @@ func outcomeOf(state contract.State) outcome {
 	return o
 }
 
-// decisionWords say a decision; one that is not known says nothing good.
-var decisionWords = map[string]string{"allow": "yes", "allow_always": "always allow", "deny": "no"}
+// saidWords say a decision; one that is not known says nothing good.
+var saidWords = map[string]string{
+	chat.Allow: linePageSaidYes, chat.AllowAlways: linePageSaidAlways, chat.Deny: linePageSaidNo,
+}
+
+// endings are the statuses of questions and steps.
+var endings = map[string]string{
+	"approved": linePageOutcomeApproved, "denied": linePageOutcomeDenied, "timeout": linePageOutcomeTimeout,
+	"superseded": linePageOutcomeSuperseded, "undeliverable": linePageOutcomeUndeliverable,
+	"withdrawn": linePageOutcomeWithdrawn, "granted": linePageOutcomeGranted, "cancelled": linePageOutcomeCancelled,
+}
+
+// ending says a status in words; one that is not known stays as it is.
+func ending(language, status string) string {
+	if id, ok := endings[status]; ok {
+		return words.Say(language, chat.Text(id))
+	}
+	return status
+}
 
 func took(d time.Duration) string {
 	switch {
@@ -84,24 +104,24 @@ func (p *page) showInvocation(w http.ResponseWriter, r *http.Request) {
 	v := visitorOf(r)
 	state, err := p.Engine.State(r.Context(), pathValue(r, "id"), 0)
 	if err != nil {
-		p.trouble(w, http.StatusNotFound, "The call cannot be shown", p.explain(r, err))
+		p.trouble(w, r, http.StatusNotFound, chat.Text(linePageCallUnreadable), p.explain(r, err))
 		return
 	}
 	if !v.maySee(state) {
-		p.trouble(w, http.StatusNotFound, "The call cannot be shown", "There is no such call that you may see.")
+		p.trouble(w, r, http.StatusNotFound, chat.Text(linePageCallUnreadable), chat.Text(linePageCallUnseen))
 		return
 	}
 	shown := p.base(v, state.Tool+"."+state.Operation)
-	shown.Details = &details{State: state, Output: pieces(indent(state.Output)), UI: p.workflow(state.ID), Outcome: outcomeOf(state)}
+	shown.Details = &details{State: state, Output: pieces(indent(state.Output)), UI: p.workflow(state.ID), Outcome: outcomeOf(v.language, state)}
 	if state.Approval != nil {
-		shown.Details.Parameters = parameters(state.Approval.Parameters)
-		shown.Details.Approvers = approvers(state.Approval.Approvers)
+		shown.Details.Parameters = parameters(v.language, state.Approval.Parameters)
+		shown.Details.Approvers = approvers(v.language, state.Approval.Approvers)
 	}
 	if q, ok := p.question(v, state); ok && (q.Here || v.mayDecide(state)) {
-		q.Parameters = nil // they stand below
+		q.Parameters, q.Whole = nil, true // they stand below
 		shown.Details.Question = &q
 	}
-	p.render(w, http.StatusOK, "invocation", shown)
+	p.render(w, r, http.StatusOK, "invocation", shown)
 }
 
 // showHistory lists the latest calls that the visitor may see.
@@ -109,14 +129,14 @@ func (p *page) showHistory(w http.ResponseWriter, r *http.Request) {
 	v := visitorOf(r)
 	states, err := p.Engine.Invocations(r.Context(), historyLength)
 	if err != nil {
-		p.trouble(w, http.StatusServiceUnavailable, "The history cannot be read now", p.explain(r, err))
+		p.trouble(w, r, http.StatusServiceUnavailable, chat.Text(linePageHistoryUnreadable), p.explain(r, err))
 		return
 	}
-	shown := p.base(v, "History")
+	shown := p.base(v, p.say(r, chat.Text(linePageHistory)))
 	for _, state := range states {
 		if v.maySee(state) {
-			shown.History = append(shown.History, row{State: state, UI: p.workflow(state.ID), Here: state.Thread == v.thread(), Outcome: outcomeOf(state)})
+			shown.History = append(shown.History, row{State: state, UI: p.workflow(state.ID), Here: state.Thread == v.thread(), Outcome: outcomeOf(v.language, state)})
 		}
 	}
-	p.render(w, http.StatusOK, "history", shown)
+	p.render(w, r, http.StatusOK, "history", shown)
 }

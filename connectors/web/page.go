@@ -15,9 +15,11 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/connectors/web/openid"
 	"github.com/countersignhq/countersign/contract"
 	"github.com/countersignhq/countersign/gateway"
 	"github.com/countersignhq/countersign/gateway/ratelimit"
+	"github.com/countersignhq/countersign/words"
 )
 
 //go:embed assets
@@ -44,6 +46,12 @@ type Identity interface {
 	Token(sha256hex string) (person chat.Person, role string, ok bool)
 }
 
+// Accounts tells whose an account at the OpenID provider is: by its subject, else by its address.
+// mail is empty where the provider did not prove it.
+type Accounts interface {
+	Account(subject, mail string) (person chat.Person, role string, ok bool)
+}
+
 // Params are the parts of the page. All but the last block are required.
 type Params struct {
 	Engine      Engine
@@ -55,10 +63,15 @@ type Params struct {
 	// Secret seals the cookies: at least 32 bytes (EnsureSecret).
 	Secret []byte
 
+	// Provider and Accounts sign people in by their account elsewhere; nil where only tokens do.
+	Provider *openid.Provider
+	Accounts Accounts
 	// Workspace is the example; nil where there is none.
 	Workspace Workspace
 	// Guides are the pages that hold the guide targets of a tool's handoffs, by the tool's name.
 	Guides map[string]string
+	// Languages are the configured ones, after which the browser is asked; the zero value is English.
+	Languages words.Choice
 	// PublicURL is where browsers reach the page; with https the cookies are for https only.
 	PublicURL string
 	// UIURL is Temporal's Web UI and Namespace the namespace there; empty where there is none.
@@ -72,8 +85,9 @@ type Params struct {
 
 type page struct {
 	Params
-	cookies cookies
-	signIns *ratelimit.Limiter
+	cookies  cookies
+	signIns  *ratelimit.Limiter
+	audience *audience
 }
 
 // New returns the page's handler, for Params.Page of package gateway.
@@ -100,6 +114,7 @@ func New(params Params) (http.Handler, error) {
 		return nil, err
 	}
 	p.signIns = ratelimit.New(20, p.Now)
+	p.audience = newAudience(p.Engine)
 	return p.routes()
 }
 
@@ -111,17 +126,21 @@ func (p *page) routes() (http.Handler, error) {
 			return nil, fmt.Errorf("public_url must be a scheme and a host, as in https://bot.example.org: %w", err)
 		}
 	}
-	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		p.trouble(w, http.StatusForbidden, "This came from another site", "Open the page itself and try again. Behind a proxy, set public_url.")
+	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.trouble(w, r, http.StatusForbidden, chat.Text(linePageOtherSite), chat.Text(linePageOtherSiteHow))
 	}))
 	r.Use(policy, sameOrigin.Handler)
-	r.NotFound(func(w http.ResponseWriter, _ *http.Request) {
-		p.trouble(w, http.StatusNotFound, "There is nothing here", "The conversation is at the start page.")
+	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		p.trouble(w, r, http.StatusNotFound, chat.Text(linePageNothingHere), chat.Text(linePageStart))
 	})
 	r.Handle("/assets/*", http.FileServerFS(assets))
 	r.Get("/dock.js", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "assets/dock.js") })
 	r.Get("/signin", p.showSignIn)
 	r.Post("/signin", p.signIn)
+	if p.Provider != nil {
+		r.Get(accountPath, p.beginSignIn)
+		r.Get(CallbackPath, p.finishSignIn)
+	}
 
 	r.Group(func(r chi.Router) {
 		r.Use(p.signedIn)
@@ -152,6 +171,7 @@ func policy(next http.Handler) http.Handler {
 			"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Referrer-Policy", "same-origin")
+		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin") // no other origin embeds a file of ours
 		if !strings.HasPrefix(r.URL.Path, "/assets/") {
 			w.Header().Set("Cache-Control", "no-store")
 		}
@@ -166,26 +186,26 @@ func visitorOf(r *http.Request) visitor {
 	return v
 }
 
+func withVisitor(r *http.Request, v visitor) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
+}
+
 func (p *page) signedIn(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, ok := p.visitor(r)
 		if ok {
-			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitorKey{}, v)))
+			next.ServeHTTP(w, withVisitor(r, v))
+			return
+		}
+		if foreign(r) {
+			p.goOn(w, r, r.URL.RequestURI())
 			return
 		}
 		if r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Dest") != "empty" {
 			http.Redirect(w, r, "/signin", http.StatusSeeOther)
 			return
 		}
-		p.trouble(w, http.StatusUnauthorized, "You are signed out", "Nothing was done. Sign in and try again.")
-	})
-}
-
-// stream is the page's live feed: an owner gets all, others their own conversation.
-func (p *page) stream(w http.ResponseWriter, r *http.Request) {
-	v := visitorOf(r)
-	gateway.Stream(w, r, p.Events, 15*time.Second, func(event gateway.Event) bool {
-		return v.owner || event.Thread == v.thread() || event.Kind == "lost"
+		p.trouble(w, r, http.StatusUnauthorized, chat.Text(linePageSignedOut), chat.Text(linePageSignedOutHow))
 	})
 }
 
@@ -194,7 +214,7 @@ func (p *page) showFile(w http.ResponseWriter, r *http.Request) {
 	id, name := pathValue(r, "uuid"), pathValue(r, "name")
 	content, size, err := p.Kept.Open(r.Context(), visitorOf(r).thread().String(), id, name)
 	if err != nil {
-		p.trouble(w, http.StatusNotFound, "The file is gone", "Ask for it again.")
+		p.trouble(w, r, http.StatusNotFound, chat.Text(linePageFileGone), chat.Text(linePageFileAgain))
 		return
 	}
 	if err := gateway.SendFile(w, name, content, size); err != nil {
@@ -204,16 +224,16 @@ func (p *page) showFile(w http.ResponseWriter, r *http.Request) {
 }
 
 // explain says in words for the person what an error means.
-func (p *page) explain(r *http.Request, err error) string {
+func (p *page) explain(r *http.Request, err error) chat.Line {
 	switch {
 	case errors.Is(err, chat.ErrUnreachable), errors.Is(err, context.DeadlineExceeded):
-		return "Temporal cannot be reached. Nothing was taken; try again in a moment."
+		return chat.Text(linePageTemporalAway)
 	case errors.Is(err, gateway.ErrNoEngine):
-		return "No engine answers. Start a worker with the role engine."
+		return chat.Text(linePageNoEngine)
 	case errors.Is(err, gateway.ErrNotFound):
-		return "There is no such call."
+		return chat.Text(linePageNoSuchCall)
 	default:
 		p.Logger.ErrorContext(r.Context(), "page failed", "path", r.URL.Path, "error", err)
-		return "Something went wrong here; the gateway's log says what."
+		return chat.Text(linePageWrongLog)
 	}
 }

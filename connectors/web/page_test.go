@@ -15,6 +15,7 @@ import (
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
 	"github.com/countersignhq/countersign/tool"
+	"github.com/countersignhq/countersign/words"
 )
 
 // What a person reads is what the tool gets: all of it, nothing unseen, nothing that is taken
@@ -30,10 +31,10 @@ func TestParameters(t *testing.T) {
 		{Name: "empty", Text: true},
 		{Name: "none"},
 		{Name: "long", Pieces: []piece{{Text: long}}, Block: true, Folded: true, Summary: "241 characters", Text: true},
-	}, parameters(json.RawMessage(`{"path":"a\\u{202E}`+"\u202e"+`b","count":1.50,"list":["a"],"n`+"\u200b"+`":"\ttwo\nlines","empty":"","none":null,"long":"`+long+`"}`)))
-	require.Empty(t, parameters(nil))
-	require.Empty(t, parameters(json.RawMessage("null")))
-	require.Len(t, parameters(json.RawMessage(`{"cut`)), 1, "what cannot be read is shown as it is")
+	}, parameters(words.English, json.RawMessage(`{"path":"a\\u{202E}`+"\u202e"+`b","count":1.50,"list":["a"],"n`+"\u200b"+`":"\ttwo\nlines","empty":"","none":null,"long":"`+long+`"}`)))
+	require.Empty(t, parameters(words.English, nil))
+	require.Empty(t, parameters(words.English, json.RawMessage("null")))
+	require.Len(t, parameters(words.English, json.RawMessage(`{"cut`)), 1, "what cannot be read is shown as it is")
 }
 
 func FuzzPieces(f *testing.F) {
@@ -71,10 +72,10 @@ func TestAnswersToScripts(t *testing.T) {
 		visitor.post("/decisions", form, "Accept", "application/json")
 		require.Equal(t, want, visitor.status, standing)
 		require.Equal(t, "application/json", visitor.header.Get("Content-Type"))
-		kind, text := say(b.engine.verdict)
+		kind, line := say(b.engine.verdict)
 		var said flash
 		require.NoError(t, json.Unmarshal([]byte(visitor.body), &said))
-		require.Equal(t, flash{kind, text}, said)
+		require.Equal(t, flash{kind, words.Say(words.English, line)}, said)
 		require.Equal(t, "not now", b.engine.answers[len(b.engine.answers)-1].Reason)
 		visitor.post("/decisions", form)
 		require.Equal(t, want, visitor.status, standing)
@@ -122,7 +123,7 @@ func TestHistoryTellsWhoAndHow(t *testing.T) {
 	gone := asked("2", chat.Thread{Connector: chat.Telegram, Key: "1001"})
 	gone.Status, gone.Approval.Status = "denied", "timeout"
 	handed := contract.State{
-		Result: contract.Result{ID: "3", Status: "completed", Handoff: &contract.HandoffState{Status: "completed", Verified: true, AssertedBy: "owner", Via: chat.Web}},
+		Result: contract.Result{ID: "3", Status: "completed", Handoff: &contract.HandoffState{Status: "completed", Verified: true, DecidedBy: "owner", Via: chat.Web}},
 		Tool:   "workspace", Operation: "publish_changes",
 	}
 	b.engine.states = []contract.State{done, gone, handed}
@@ -138,10 +139,10 @@ func TestHistoryTellsWhoAndHow(t *testing.T) {
 
 func TestWhoMayAnswerInWords(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "anyone in the conversation", approvers(tool.Approvers{}))
-	require.Equal(t, "ada, bob; 2 people must agree", approvers(tool.Approvers{Who: tool.WhoList, People: []string{"ada", "bob"}, Quorum: 2}))
-	require.Equal(t, "nobody", approvers(tool.Approvers{Who: "new"}))
-	require.Equal(t, "nobody", approvers(tool.Approvers{Who: tool.WhoList}))
+	require.Equal(t, "anyone in the conversation", approvers(words.English, tool.Approvers{}))
+	require.Equal(t, "ada, bob; 2 people must agree", approvers(words.English, tool.Approvers{Who: tool.WhoList, People: []string{"ada", "bob"}, Quorum: 2}))
+	require.Equal(t, "nobody", approvers(words.English, tool.Approvers{Who: "new"}))
+	require.Equal(t, "nobody", approvers(words.English, tool.Approvers{Who: tool.WhoList}))
 }
 
 // fakeWorkspace is published by the code 1234.

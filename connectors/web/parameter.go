@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/words"
 )
 
 // Longer values than these are folded: they are all there, one click away.
@@ -33,14 +37,14 @@ type piece struct {
 }
 
 // parameters lists the members of a call's parameters in their order. What is no object is one
-// value without a name.
-func parameters(raw json.RawMessage) []parameter {
+// value without a name. language is that of what is said about them.
+func parameters(language string, raw json.RawMessage) []parameter {
 	if len(bytes.TrimSpace(raw)) == 0 || string(bytes.TrimSpace(raw)) == "null" {
 		return nil
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
-		return []parameter{newParameter("", raw)}
+		return []parameter{newParameter(language, "", raw)}
 	}
 	var list []parameter
 	for decoder.More() {
@@ -50,14 +54,14 @@ func parameters(raw json.RawMessage) []parameter {
 			err = decoder.Decode(&value)
 		}
 		if err != nil {
-			return []parameter{newParameter("", raw)}
+			return []parameter{newParameter(language, "", raw)}
 		}
-		list = append(list, newParameter(fmt.Sprint(name), value))
+		list = append(list, newParameter(language, fmt.Sprint(name), value))
 	}
 	return list
 }
 
-func newParameter(name string, raw json.RawMessage) parameter {
+func newParameter(language, name string, raw json.RawMessage) parameter {
 	var text string
 	isText := json.Unmarshal(raw, &text) == nil && strings.HasPrefix(strings.TrimSpace(string(raw)), `"`)
 	if !isText {
@@ -68,9 +72,10 @@ func newParameter(name string, raw json.RawMessage) parameter {
 	p.Block = lines > 1
 	if lines > foldedLines || characters > foldedAfter {
 		p.Block, p.Folded = true, true
-		p.Summary = fmt.Sprintf("%d characters", characters)
+		p.Summary = words.Say(language, chat.Text(linePageCharacters, "count", strconv.Itoa(characters)))
 		if lines > 1 {
-			p.Summary += fmt.Sprintf(" in %d lines", lines)
+			in := words.Say(language, chat.Text(linePageLines, "count", strconv.Itoa(lines)))
+			p.Summary = words.Say(language, chat.Text(linePageInLines, "characters", p.Summary, "lines", in))
 		}
 	}
 	return p

@@ -12,10 +12,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/gorilla/securecookie"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/connectors/web/openid"
 	"github.com/countersignhq/countersign/gateway"
 )
 
@@ -24,6 +26,10 @@ const (
 	flashCookie   = "countersign_flash"
 	sessionAge    = 30 * 24 * 60 * 60 // seconds
 	flashAge      = 60
+	attemptCookie = "countersign_signin"
+	attemptAge    = 10 * 60
+	// accountAge is how long a sign-in at an OpenID provider counts: nobody tells us when an account ends there.
+	accountAge = 12 * time.Hour
 )
 
 // session is what the encrypted cookie holds. ID is the conversation's key and no secret.
@@ -32,13 +38,32 @@ type session struct {
 	// Hash of the token that signed in; empty before. It is looked up at each request, so a
 	// token that is taken out of the configuration ends its sessions.
 	Hash string `json:"hash,omitempty"`
+	// Account is the other way to sign in. It is looked up at each request too.
+	Account *account `json:"account,omitempty"`
+	// Language is what was chosen in the conversation (`!language`); empty for none.
+	Language string `json:"language,omitempty"`
 }
+
+// account is one at an OpenID provider.
+type account struct {
+	Issuer  string `json:"issuer"`
+	Subject string `json:"subject"`
+	// Mail is empty where the provider did not prove it.
+	Mail string `json:"mail,omitempty"`
+	// Until is in seconds since 1970.
+	Until int64 `json:"until"`
+}
+
+// named tells whether somebody signed in with it.
+func (s session) named() bool { return s.Hash != "" || s.Account != nil }
 
 // visitor is who looks at the page.
 type visitor struct {
 	session
 	person chat.Person
 	owner  bool
+	// language in which they are spoken to.
+	language string
 }
 
 func (v visitor) thread() chat.Thread { return chat.Thread{Connector: chat.Web, Key: v.ID} }
@@ -51,9 +76,9 @@ type flash struct {
 
 // cookies seals and opens what the browser keeps.
 type cookies struct {
-	session, flash *securecookie.SecureCookie
-	csrf           []byte
-	secure         bool
+	session, flash, attempt *securecookie.SecureCookie
+	csrf                    []byte
+	secure                  bool
 }
 
 func newCookies(secret []byte, secure bool) (cookies, error) {
@@ -72,7 +97,8 @@ func newCookies(secret []byte, secure bool) (cookies, error) {
 			MaxAge(age).SetSerializer(securecookie.JSONEncoder{})
 	}
 	return cookies{
-		session: sealed("session", sessionAge), flash: sealed("flash", flashAge), csrf: key("csrf"), secure: secure,
+		session: sealed("session", sessionAge), flash: sealed("flash", flashAge), attempt: sealed("attempt", attemptAge),
+		csrf: key("csrf"), secure: secure,
 	}, nil
 }
 
@@ -80,6 +106,34 @@ func (c cookies) set(w http.ResponseWriter, name, value string, age int) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure follows public_url: on loopback there is no TLS
 		Name: name, Value: value, Path: "/", MaxAge: age,
 		HttpOnly: true, Secure: c.secure, SameSite: http.SameSiteStrictMode,
+	})
+}
+
+// setAttempt keeps a sign-in that has begun. The browser comes back from another site with it,
+// so it is Lax, and for that one path only.
+func (c cookies) setAttempt(w http.ResponseWriter, attempt openid.Attempt) error {
+	value, err := c.attempt.Encode(attemptCookie, attempt)
+	if err != nil {
+		return fmt.Errorf("seal the sign-in: %w", err)
+	}
+	c.lax(w, value, attemptAge)
+	return nil
+}
+
+// takeAttempt returns it once.
+func (c cookies) takeAttempt(w http.ResponseWriter, r *http.Request) (attempt openid.Attempt) {
+	c.lax(w, "", -1)
+	cookie, err := r.Cookie(attemptCookie)
+	if err != nil || c.attempt.Decode(attemptCookie, cookie.Value, &attempt) != nil {
+		return openid.Attempt{}
+	}
+	return attempt
+}
+
+func (c cookies) lax(w http.ResponseWriter, value string, age int) {
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure follows public_url: on loopback there is no TLS
+		Name: attemptCookie, Value: value, Path: accountPath, MaxAge: age,
+		HttpOnly: true, Secure: c.secure, SameSite: http.SameSiteLaxMode,
 	})
 }
 
@@ -100,8 +154,8 @@ func (c cookies) readSession(r *http.Request) (s session, ok bool) {
 	return s, true
 }
 
-func (c cookies) setFlash(w http.ResponseWriter, kind, text string) {
-	if value, err := c.flash.Encode(flashCookie, flash{Kind: kind, Text: text}); err == nil {
+func (c cookies) setFlash(w http.ResponseWriter, said flash) {
+	if value, err := c.flash.Encode(flashCookie, said); err == nil {
 		c.set(w, flashCookie, value, flashAge)
 	}
 }
@@ -131,18 +185,30 @@ func (c cookies) forged(s session, token string) bool {
 }
 
 // visitor returns who is signed in, if anybody. An agent never is.
-func (p *page) visitor(r *http.Request) (visitor, bool) {
+func (p *page) visitor(r *http.Request) (v visitor, ok bool) {
+	defer func() { v.language = p.spoken(r, v) }()
 	s, ok := p.cookies.readSession(r)
-	if !ok || s.Hash == "" {
+	if !ok {
 		return visitor{session: s}, false
 	}
-	person, role, known := p.Identity.Token(s.Hash)
+	person, role, known := p.whose(s)
 	if !known || (role != gateway.RoleOwner && role != gateway.RoleApprover) {
 		return visitor{session: s}, false
 	}
 	person.Owner = role == gateway.RoleOwner
 	person.ID = chat.Web + ":" + person.Key() // who it is here; the configured name is what counts
 	return visitor{session: s, person: person, owner: person.Owner}, true
+}
+
+// whose looks up who signed in with a session, as things stand now.
+func (p *page) whose(s session) (person chat.Person, role string, known bool) {
+	switch a := s.Account; {
+	case s.Hash != "":
+		return p.Identity.Token(s.Hash)
+	case a != nil && p.Provider != nil && a.Issuer == p.Provider.Issuer && p.Now().Unix() < a.Until:
+		return p.Accounts.Account(a.Subject, a.Mail)
+	}
+	return chat.Person{}, "", false
 }
 
 // EnsureSecret returns the secret of the page's cookies from the file web.key in dataDir,

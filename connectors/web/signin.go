@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/gateway"
 )
 
@@ -16,19 +17,27 @@ func (p *page) showSignIn(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 		return
 	}
-	p.renderSignIn(w, r, http.StatusOK, "")
+	if foreign(r) { // the session is there perhaps, and must not be lost
+		p.goOn(w, r, "/signin")
+		return
+	}
+	p.renderSignIn(w, r, http.StatusOK, chat.Line{})
 }
 
-func (p *page) renderSignIn(w http.ResponseWriter, r *http.Request, status int, problem string) {
+func (p *page) renderSignIn(w http.ResponseWriter, r *http.Request, status int, problem chat.Line) {
 	s, ok := p.cookies.readSession(r)
-	if !ok || s.Hash != "" {
+	if !ok || s.named() {
 		s = session{ID: p.NewUUID()}
 		if err := p.cookies.setSession(w, s); err != nil {
-			p.trouble(w, http.StatusInternalServerError, "Something went wrong", p.explain(r, err))
+			p.trouble(w, r, http.StatusInternalServerError, chat.Text(linePageWrong), p.explain(r, err))
 			return
 		}
 	}
-	p.render(w, status, "signin", view{Title: "Sign in", CSRF: p.cookies.token(s), Problem: problem})
+	shown := view{Title: p.say(r, chat.Text(linePageSignIn)), CSRF: p.cookies.token(s), Problem: p.say(r, problem)}
+	if p.Provider != nil {
+		shown.Provider = p.Provider.Host()
+	}
+	p.render(w, r, status, "signin", shown)
 }
 
 // signIn takes a token from the form, never from the address. The session gets a new id,
@@ -37,43 +46,48 @@ func (p *page) signIn(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	s, ok := p.cookies.readSession(r)
 	if !ok || p.cookies.forged(s, r.PostFormValue("csrf")) {
-		p.renderSignIn(w, r, http.StatusForbidden, "The form was too old. Try once more; cookies must be on.")
+		p.renderSignIn(w, r, http.StatusForbidden, chat.Text(linePageFormOld))
 		return
 	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	if !p.signIns.Allow(host) {
-		p.renderSignIn(w, r, http.StatusTooManyRequests, "Too many tries. Wait a minute.")
+	if !p.mayTry(r) {
+		p.renderSignIn(w, r, http.StatusTooManyRequests, chat.Text(linePageTooManyTries))
 		return
 	}
 	hash := gateway.TokenHash(strings.TrimSpace(r.PostFormValue("token")))
 	_, role, known := p.Identity.Token(hash)
 	switch {
 	case !known:
-		p.renderSignIn(w, r, http.StatusForbidden, "Nobody here has this token.")
+		p.renderSignIn(w, r, http.StatusForbidden, chat.Text(linePageTokenNobody))
 		return
 	case role != gateway.RoleOwner && role != gateway.RoleApprover:
-		p.renderSignIn(w, r, http.StatusForbidden, "An agent's token cannot sign in: it may never decide. Use a person's.")
+		p.renderSignIn(w, r, http.StatusForbidden, chat.Text(linePageTokenAgent))
 		return
 	}
 	if err := p.cookies.setSession(w, session{ID: p.NewUUID(), Hash: hash}); err != nil {
-		p.trouble(w, http.StatusInternalServerError, "Something went wrong", p.explain(r, err))
+		p.trouble(w, r, http.StatusInternalServerError, chat.Text(linePageWrong), p.explain(r, err))
 		return
 	}
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
+// mayTry bounds the tries of one address.
+func (p *page) mayTry(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	return p.signIns.Allow(host)
+}
+
 func (p *page) signOut(w http.ResponseWriter, r *http.Request) {
 	if p.cookies.forged(visitorOf(r).session, r.PostFormValue("csrf")) {
-		p.stale(w)
+		p.stale(w, r)
 		return
 	}
 	p.cookies.set(w, sessionCookie, "", -1)
 	http.Redirect(w, r, "/signin", http.StatusSeeOther)
 }
 
-func (p *page) stale(w http.ResponseWriter) {
-	p.trouble(w, http.StatusForbidden, "The form was not from this page", "Nothing was done. Go back to the page, load it again and try once more.")
+func (p *page) stale(w http.ResponseWriter, r *http.Request) {
+	p.trouble(w, r, http.StatusForbidden, chat.Text(linePageStale), chat.Text(linePageStaleHow))
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"time"
+
+	"github.com/countersignhq/countersign/chat"
 )
 
 // WorkspaceState is the example workspace as its page shows it.
@@ -38,12 +40,12 @@ func (p *page) showWorkspace(w http.ResponseWriter, r *http.Request) {
 func (p *page) respondWorkspace(w http.ResponseWriter, r *http.Request, status int, said *flash) {
 	state, err := p.Workspace.State(r.Context())
 	if err != nil {
-		p.trouble(w, http.StatusInternalServerError, "The workspace cannot be read", p.explain(r, err))
+		p.trouble(w, r, http.StatusInternalServerError, chat.Text(linePageWorkspaceUnreadable), p.explain(r, err))
 		return
 	}
-	shown := p.base(visitorOf(r), "Workspace")
+	shown := p.base(visitorOf(r), p.say(r, chat.Text(linePageWorkspace)))
 	shown.Workspace, shown.Flash = &state, said
-	p.render(w, status, "workspace", shown)
+	p.render(w, r, status, "workspace", shown)
 }
 
 // postPublish is the step that the agent hands over: a person's code and button.
@@ -51,19 +53,23 @@ func (p *page) postPublish(w http.ResponseWriter, r *http.Request) {
 	v := visitorOf(r)
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if p.cookies.forged(v.session, r.PostFormValue("csrf")) {
-		p.stale(w)
+		p.stale(w, r)
 		return
+	}
+	refuse := func(status int, why chat.Line) {
+		said := p.flash(r, "bad", why)
+		p.respondWorkspace(w, r, status, &said)
 	}
 	err := p.Workspace.Publish(r.Context(), r.PostFormValue("code"), r.PostFormValue("revision"), v.person.Key())
 	switch {
 	case errors.Is(err, ErrWorkspaceCode):
-		p.respondWorkspace(w, r, http.StatusUnprocessableEntity, &flash{"bad", "That is not the verification code. Nothing was published."})
+		refuse(http.StatusUnprocessableEntity, chat.Text(linePageWrongCode))
 	case errors.Is(err, ErrWorkspaceChanged):
-		p.respondWorkspace(w, r, http.StatusConflict, &flash{"bad", "Changed: the workspace is not what you saw any more. Nothing was published; look again."})
+		refuse(http.StatusConflict, chat.Text(linePageWorkspaceChanged))
 	case err != nil:
-		p.respondWorkspace(w, r, http.StatusInternalServerError, &flash{"bad", p.explain(r, err)})
+		refuse(http.StatusInternalServerError, p.explain(r, err))
 	default:
-		p.cookies.setFlash(w, "good", "The changes are published.")
+		p.cookies.setFlash(w, p.flash(r, "good", chat.Text(linePageChangesPublished)))
 		http.Redirect(w, r, "/workspace", http.StatusSeeOther)
 	}
 }

@@ -68,7 +68,7 @@ var table = []row{
 	{packages: []string{"connectors/api"}, ours: []string{"chat", "config", "contract", "attachments", "inbox", "gateway/..."}},
 	{
 		packages: []string{"connectors/web"},
-		ours:     []string{"chat", "config", "contract", "attachments", "inbox", "gateway/...", "approval", "tool"},
+		ours:     []string{"chat", "config", "contract", "attachments", "inbox", "gateway/...", "approval", "tool", "words"},
 		vendors:  []string{blobs}, // what was said in a session, kept on the attachments disk
 	},
 	{packages: []string{"connectors/web/openid"}},

@@ -92,7 +92,7 @@ func (w workspace) publish() tool.Operation {
 				Reason: "Vor dem Veröffentlichen muss eine Person den Prüfcode bestätigen.",
 				Steps: []string{
 					"246810 in das Feld für den Prüfcode eingeben.",
-					"Zum Abschluss „Publish changes“ wählen.",
+					"Zum Abschluss „Änderungen veröffentlichen“ wählen.",
 				},
 				Expect: "Die Änderungen am Arbeitsbereich sind veröffentlicht",
 			},
@@ -100,13 +100,13 @@ func (w workspace) publish() tool.Operation {
 				Reason: "Una persona debe confirmar el código de verificación antes de publicar.",
 				Steps: []string{
 					"Introduzca 246810 en el campo del código de verificación.",
-					"Elija «Publish changes» para terminar la confirmación.",
+					"Elija «Publicar los cambios» para terminar la confirmación.",
 				},
 				Expect: "Los cambios del espacio de trabajo están publicados",
 			},
 			"zh-CN": {
 				Reason: "发布之前必须由用户确认验证码。",
-				Steps:  []string{"在验证码栏中输入 246810。", "选择“Publish changes”完成确认。"},
+				Steps:  []string{"在验证码栏中输入 246810。", "选择“发布更改”完成确认。"},
 				Expect: "工作区的更改已发布",
 			},
 		},

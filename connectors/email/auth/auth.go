@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,7 +103,7 @@ func (c Checker) Check(ctx context.Context, header letter.Header, message io.Rea
 
 func (c Checker) resolver() Resolver {
 	if c.Resolver == nil {
-		return net.DefaultResolver
+		return DNS("")
 	}
 	return c.Resolver
 }
@@ -110,7 +111,9 @@ func (c Checker) resolver() Resolver {
 func oneLine(err error, reasons []error) error {
 	var words []string
 	for _, r := range reasons {
-		words = append(words, r.Error())
+		if !slices.Contains(words, r.Error()) {
+			words = append(words, r.Error())
+		}
 	}
 	return fmt.Errorf("%w: %s", err, strings.Join(words, "; "))
 }

@@ -177,3 +177,28 @@ func FuzzCheck(f *testing.F) {
 		_, _ = auth.Checker{Resolver: &emailtest.Zone{}, Border: border}.Check(t.Context(), h, strings.NewReader(raw), "ada@example.test")
 	})
 }
+
+// The same over a wire, from a server that is named.
+func TestDNSServer(t *testing.T) {
+	t.Parallel()
+	zone := &emailtest.Zone{}
+	ours := emailtest.NewDomain(t, zone, "example.test")
+	sub := emailtest.NewDomain(t, zone, "mail.strict.test")
+	zone.TXT("_dmarc.strict.test", "v=DMARC1; p=reject; adkim=s; rua=mailto:"+strings.Repeat("x", 300)+"@strict.test")
+	resolver := auth.DNS(zone.Serve(t))
+	proof, err := check(t, auth.Checker{Resolver: resolver}, ours.Sign(t, mail), "ada@example.test")
+	require.NoError(t, err)
+	require.Equal(t, "dkim", proof.Method)
+	_, err = check(t, auth.Checker{Resolver: resolver}, sub.Sign(t, mail), "ada@strict.test")
+	require.ErrorIs(t, err, auth.ErrUnproven)
+	zone.Break("test._domainkey.example.test", true)
+	_, err = check(t, auth.Checker{Resolver: resolver}, ours.Sign(t, mail), "ada@example.test")
+	require.ErrorIs(t, err, auth.ErrLater)
+	for _, name := range zone.Asked() {
+		require.Contains(t, []string{"test._domainkey.example.test", "test._domainkey.mail.strict.test", "_dmarc.strict.test"}, name,
+			"no name of this machine's search list")
+	}
+	// A server that is not there is no word about the sender.
+	_, err = check(t, auth.Checker{Resolver: auth.DNS("127.0.0.1:1")}, ours.Sign(t, mail), "ada@example.test")
+	require.ErrorIs(t, err, auth.ErrLater)
+}

@@ -28,8 +28,9 @@ type Dovecot struct {
 	TLSPort  int
 	Password string
 	Mailbox  *Maildir
-	// Trust trusts the server's certificate.
-	Trust *tls.Config
+	// Trust trusts the server's certificate, which CertFile holds.
+	Trust    *tls.Config
+	CertFile string
 
 	dir, binary string
 	running     *program
@@ -42,15 +43,37 @@ func NewDovecot(t testing.TB) *Dovecot {
 	return NewDovecotOn(t, newMaildir(t, filepath.Join(dir, "mail", "bot"), account(t)))
 }
 
+// NewDovecotOAuth is NewDovecot that asks a server about tokens (RFC 7662): GET with the
+// token behind the URL.
+func NewDovecotOAuth(t testing.TB, introspection string) *Dovecot {
+	t.Helper()
+	dir := folder(t)
+	path := filepath.Join(dir, "oauth2.conf")
+	require.NoError(t, os.WriteFile(path, []byte("introspection_mode = get\nintrospection_url = "+introspection+
+		"\nusername_attribute = username\nactive_attribute = active\nactive_value = true\n"), 0o600))
+	return newDovecot(t, newMaildir(t, filepath.Join(dir, "mail", "bot"), account(t)), `auth_mechanisms = plain xoauth2 oauthbearer
+passdb {
+  driver = oauth2
+  mechanisms = xoauth2 oauthbearer
+  args = `+path+`
+}
+`)
+}
+
 // NewDovecotOn is NewDovecot for a mailbox that somebody else fills.
 func NewDovecotOn(t testing.TB, mailbox *Maildir) *Dovecot {
+	t.Helper()
+	return newDovecot(t, mailbox, "")
+}
+
+func newDovecot(t testing.TB, mailbox *Maildir, more string) *Dovecot {
 	t.Helper()
 	d := &Dovecot{
 		Host: "127.0.0.1", Port: freePort(t), TLSPort: freePort(t), Password: "imap-Secret-0123456789",
 		Mailbox: mailbox, dir: folder(t), binary: find(t, "dovecot", "dovecot-imapd"),
 	}
 	mailbox.own(t, filepath.Dir(mailbox.Path))
-	d.Trust = certificate(t, d.dir)
+	d.Trust, d.CertFile = certificate(t, d.dir), filepath.Join(d.dir, "cert.pem")
 	owner := mailbox.owner
 	group, err := user.LookupGroupId(owner.Gid)
 	require.NoError(t, err)
@@ -71,6 +94,7 @@ first_valid_uid = 1
 imap_idle_notify_interval = 1 min
 passdb {
   driver = static
+  mechanisms = plain login
   args = password=%[5]s
 }
 userdb {
@@ -96,7 +120,7 @@ service anvil {
 service stats {
   chroot =
 }
-`, d.dir, mailbox.Path, owner.Username, group.Name, d.Password, d.Port, d.TLSPort)
+`, d.dir, mailbox.Path, owner.Username, group.Name, d.Password, d.Port, d.TLSPort) + more
 	require.NoError(t, os.WriteFile(filepath.Join(d.dir, "dovecot.conf"), []byte(config), 0o600))
 	d.Start(t)
 	t.Cleanup(d.Stop)

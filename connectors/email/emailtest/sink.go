@@ -2,10 +2,12 @@ package emailtest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net"
 	"net/mail"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,12 +23,18 @@ type Sink struct {
 	Port     int
 	Username string
 	Password string
+	// Token is what OAUTHBEARER and XOAUTH2 take; they are offered where it is set, and then
+	// nothing else is. Set it before anybody connects.
+	Token func() string
+	// Bearers are the mechanisms with a token; nil is both.
+	Bearers []string
 
-	mu     sync.Mutex
-	mails  []Mail
-	faults []Fault
-	gone   map[string]bool
-	limit  int
+	mu      sync.Mutex
+	changed chan struct{} // closed with the next mail
+	mails   []Mail
+	faults  []Fault
+	gone    map[string]bool
+	limit   int
 }
 
 // Mail is one that the server has taken.
@@ -51,12 +59,16 @@ type Fault struct {
 	Lose bool
 	// Cut is Lose after half an answer.
 	Cut bool
+	// To makes it one for mail to that address; for "data", Lose and Cut.
+	To string
 }
+
+func (f Fault) meets(m Mail) bool { return f.To == "" || slices.Contains(m.To, f.To) }
 
 // NewSink starts a server; it ends with the test.
 func NewSink(t testing.TB) *Sink {
 	t.Helper()
-	s := &Sink{Username: "bot", Password: "smtp-Secret-0123456789", gone: map[string]bool{}}
+	s := &Sink{Username: "bot", Password: "smtp-Secret-0123456789", gone: map[string]bool{}, changed: make(chan struct{})}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	s.Port = l.Addr().(*net.TCPAddr).Port
@@ -107,6 +119,32 @@ func (s *Sink) Mails() []Mail {
 		seen[id] = true
 	}
 	return mails
+}
+
+// Await waits for a mail that fits, be it one that is there already; false when ctx ends.
+func (s *Sink) Await(ctx context.Context, fits func(Mail) bool) (Mail, bool) {
+	for {
+		s.mu.Lock()
+		changed := s.changed
+		s.mu.Unlock()
+		for _, m := range s.Mails() {
+			if fits(m) {
+				return m, true
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return Mail{}, false
+		}
+	}
+}
+
+// Faults are how many planned ones have not happened yet.
+func (s *Sink) Faults() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.faults)
 }
 
 // Copies are all mails taken so far.
@@ -170,15 +208,54 @@ type visit struct {
 	mail Mail
 }
 
-func (v *visit) AuthMechanisms() []string { return []string{sasl.Plain} }
+func (v *visit) AuthMechanisms() []string {
+	switch {
+	case v.s.Token == nil:
+		return []string{sasl.Plain}
+	case v.s.Bearers != nil:
+		return v.s.Bearers
+	default:
+		return []string{sasl.OAuthBearer, "XOAUTH2"}
+	}
+}
 
-func (v *visit) Auth(string) (sasl.Server, error) {
+func (v *visit) Auth(mechanism string) (sasl.Server, error) {
+	switch mechanism {
+	case sasl.OAuthBearer:
+		return sasl.NewOAuthBearerServer(func(o sasl.OAuthBearerOptions) *sasl.OAuthBearerError {
+			if o.Username != v.s.Username || o.Token != v.s.Token() {
+				return &sasl.OAuthBearerError{Status: "invalid_token"}
+			}
+			return nil
+		}), nil
+	case "XOAUTH2":
+		return &xoauth2{want: "user=" + v.s.Username + "\x01auth=Bearer " + v.s.Token() + "\x01\x01"}, nil
+	}
 	return sasl.NewPlainServer(func(_, username, password string) error {
 		if username != v.s.Username || password != v.s.Password {
 			return smtp.ErrAuthFailed
 		}
 		return nil
 	}), nil
+}
+
+// xoauth2 is the server's side, as Google's has it.
+type xoauth2 struct {
+	want  string
+	asked bool
+}
+
+func (x *xoauth2) Next(response []byte) (challenge []byte, done bool, err error) {
+	switch {
+	case response == nil && !x.asked:
+		return []byte{}, false, nil
+	case x.asked:
+		return nil, true, smtp.ErrAuthFailed
+	case string(response) == x.want:
+		return nil, true, nil
+	}
+	x.asked = true
+	return []byte(`{"status":"400","schemes":"Bearer","scope":"https://mail.example.test/"}`), false, nil
 }
 
 func (v *visit) Mail(from string, _ *smtp.MailOptions) error {
@@ -200,7 +277,7 @@ func (v *visit) Rcpt(to string, _ *smtp.RcptOptions) error {
 }
 
 func (v *visit) reply(at string) error {
-	if f, broken := v.s.fault(func(f Fault) bool { return f.At == at && f.Reply != nil }); broken {
+	if f, broken := v.s.fault(func(f Fault) bool { return f.At == at && f.Reply != nil && f.meets(v.mail) }); broken {
 		return f.Reply
 	}
 	return nil
@@ -223,8 +300,10 @@ func (v *visit) Data(r io.Reader) error {
 	v.mail.Raw = raw.String()
 	v.s.mu.Lock()
 	v.s.mails = append(v.s.mails, v.mail)
+	close(v.s.changed)
+	v.s.changed = make(chan struct{})
 	v.s.mu.Unlock()
-	if f, broken := v.s.fault(func(f Fault) bool { return f.Lose || f.Cut }); broken {
+	if f, broken := v.s.fault(func(f Fault) bool { return (f.Lose || f.Cut) && f.meets(v.mail) }); broken {
 		if f.Cut {
 			_, _ = v.conn.Write([]byte("25"))
 		}

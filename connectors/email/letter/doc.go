@@ -20,4 +20,5 @@
 //	read.go       which part is text, which a file
 //	text.go       the two versions of a text, and whether they agree
 //	name.go       what a file is called
+//	report.go     reports on what became of a mail (RFC 3464)
 package letter

@@ -139,14 +139,25 @@ func (h Header) Mailboxes(name string) (addresses []string, ok bool) {
 			if !found {
 				return nil, false
 			}
-			addresses = append(addresses, strings.ToLower(only))
+			addresses = append(addresses, Lower(only))
 			continue
 		}
 		for _, a := range list {
-			addresses = append(addresses, strings.ToLower(a.Address))
+			addresses = append(addresses, Lower(a.Address))
 		}
 	}
 	return addresses, true
+}
+
+// Lower makes ASCII letters lower case and leaves the others alone: strings.ToLower makes a k
+// of the Kelvin sign, and with it one mailbox of two.
+func Lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
 }
 
 // onlyAngle reads `Ada [work] <ada@example.test>`, which net/mail refuses: one

@@ -15,7 +15,8 @@ type file struct {
 	id, name, kind string
 	size           int64
 	content        []byte
-	uploaded       bool // the bytes of an upload are there
+	uploaded       bool   // the bytes of an upload are there
+	moved          string // where its address leads instead
 }
 
 func (f *file) info(base string) object {
@@ -35,13 +36,28 @@ func (s *Server) Upload(name, mimetype string, content []byte) map[string]any {
 	return f.info(s.http.URL)
 }
 
+// Move makes the address of a person's file, as Upload returned it, lead to another one.
+func (s *Server) Move(file map[string]any, to string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id, ok := file["id"].(string); ok && s.files[id] != nil {
+		s.files[id].moved = to
+	}
+}
+
 // handOut serves /files/{id}/{name}; without the token it leads to a page, as Slack does.
 func (s *Server) handOut(w http.ResponseWriter, r *http.Request) {
 	id, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/files/"), "/")
 	s.mu.Lock()
 	f := s.files[id]
+	moved := ""
+	if f != nil {
+		moved = f.moved
+	}
 	s.mu.Unlock()
 	switch {
+	case moved != "":
+		http.Redirect(w, r, moved, http.StatusFound)
 	case r.Header.Get("Authorization") != "Bearer "+s.BotToken:
 		http.Redirect(w, r, "/signin?redir="+url.QueryEscape(r.URL.Path), http.StatusFound)
 	case f == nil || !f.uploaded:

@@ -131,27 +131,6 @@ func (s *Server) Close() {
 	s.tasks.Wait()
 }
 
-// Break plans a fault for the next call of one of these methods; "upload" is the sending
-// of a file's bytes, "file" the download of a file. None means any.
-func (s *Server) Break(fault connectortest.Fault, methods ...string) {
-	s.Faults.Break(func(r *http.Request) bool {
-		return len(methods) == 0 || slices.Contains(methods, methodOf(r.URL.Path))
-	}, fault)
-}
-
-func methodOf(path string) string {
-	switch {
-	case strings.HasPrefix(path, "/api/"):
-		return strings.TrimPrefix(path, "/api/")
-	case strings.HasPrefix(path, "/upload/"):
-		return "upload"
-	case strings.HasPrefix(path, "/files/"):
-		return "file"
-	default:
-		return path
-	}
-}
-
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	switch method := methodOf(r.URL.Path); {
 	case method == "upload":

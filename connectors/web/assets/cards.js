@@ -2,11 +2,15 @@
 // down to the server's deadline and are answered without leaving the page.
 
 const events = ["asked", "decided", "edited", "closed", "reply", "lost"];
-const news = {asked: "A question waits for an answer", reply: "A new reply", edited: "A question was decided", closed: "A question has ended"};
+
+// What is said here stands in the page, in its language.
+const wordsOf = (root) => (root.querySelector("[data-words]") ?? document.querySelector("[data-words]")).dataset;
+const clock = (seconds, words) => seconds <= 0 ? words.over : words.left.replace("{time}", `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`);
 
 // cards keeps `root` (an element or a shadow root with #live in it) as the gateway has it.
 export function cards({root, url, changed = () => {}, signedOut = () => location.assign("/signin")}) {
   const live = root.querySelector("#live"), say = root.querySelector("[data-news]"), saidHere = root.querySelector("[data-said]");
+  const words = wordsOf(root);
   const marks = new WeakMap(); // each card as it came, less what differs every time
   const mark = (node) => node.outerHTML.replace(/name="nonce" value="[^"]*"/g, "");
   const open = () => [...live.querySelectorAll(".question.open")].map((q) => q.id).join();
@@ -21,7 +25,7 @@ export function cards({root, url, changed = () => {}, signedOut = () => location
   const left = () => {
     for (const time of live.querySelectorAll("time[data-expires]")) {
       const seconds = Math.ceil((Date.parse(time.dateTime) - Date.now() - ahead) / 1000);
-      time.textContent = seconds <= 0 ? "the time is over" : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} left`;
+      time.textContent = clock(seconds, words);
       time.classList.toggle("soon", seconds <= 20);
     }
   };
@@ -105,14 +109,16 @@ export function cards({root, url, changed = () => {}, signedOut = () => location
       // form.action is a button here.
       const answer = await fetch(form.getAttribute("action"), {method: "POST", body, credentials: "same-origin", headers: {Accept: "application/json"}});
       if (answer.status === 401) { signedOut(); return; }
+      const spoken = answer.headers.get("Content-Language");
+      if (inner && spoken && spoken !== document.documentElement.lang) { location.reload(); return; } // as was just asked for
       const said = answer.headers.get("Content-Type")?.startsWith("application/json") ? await answer.json()
-        : {kind: "bad", text: "Nothing was done: this page is too old. Load it again."};
+        : {kind: "bad", text: words.old};
       tell(said);
       // What was taken must not be sent twice; what comes next is another answer.
       form.elements.nonce.value = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
       if (form.dataset.send === "message" && said.kind !== "bad") form.reset();
     } catch { // sent again it counts once: the nonce is the same
-      tell({kind: "bad", text: "The gateway did not answer. Try again; it counts once."});
+      tell({kind: "bad", text: words.silent});
     } finally {
       for (const button of buttons) button.disabled = false;
       refresh();
@@ -139,7 +145,7 @@ export function cards({root, url, changed = () => {}, signedOut = () => location
   toEnd();
   setInterval(left, 1000);
   const source = new EventSource("/events");
-  for (const kind of events) source.addEventListener(kind, () => { if (news[kind]) say.textContent = news[kind]; refresh(); });
+  for (const kind of events) source.addEventListener(kind, () => { if (words[kind]) say.textContent = words[kind]; refresh(); });
   source.addEventListener("open", refresh);
   // What another process does is not always told: look now and then, while somebody looks at the page.
   setInterval(() => { if (!document.hidden) refresh(); }, 5000);
@@ -149,10 +155,11 @@ export function cards({root, url, changed = () => {}, signedOut = () => location
 
 // countdowns alone, for pages that show one question and do not follow.
 export function countdowns() {
+  const words = wordsOf(document);
   for (const time of document.querySelectorAll("main:not([data-live]) time[data-expires]")) {
     const tick = () => {
       const seconds = Math.ceil((Date.parse(time.dateTime) - Date.now()) / 1000);
-      time.textContent = seconds <= 0 ? "the time is over" : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} left`;
+      time.textContent = clock(seconds, words);
     };
     tick();
     setInterval(tick, 1000);

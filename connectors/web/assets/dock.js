@@ -4,8 +4,8 @@ import {cards} from "/assets/cards.js";
 
 const place = document.getElementById("countersign-dock") ?? document.body.appendChild(document.createElement("aside"));
 place.classList.add("countersign-dock");
-if (!place.id) {
-  place.setAttribute("aria-label", "Conversation");
+const own = !place.id;
+if (own) {
   Object.assign(place.style, {position: "fixed", insetInlineEnd: "1rem", insetBlockEnd: "1rem", inlineSize: "min(24rem, calc(100vw - 2rem))", zIndex: 2147483000});
 }
 
@@ -30,24 +30,26 @@ const point = (root) => {
   }
 };
 
-const signIn = (where) => {
+const signIn = (where, words) => {
   const link = document.createElement("a");
   link.href = "/signin";
-  link.textContent = "Sign in to Countersign";
+  link.textContent = words?.enter ?? "Countersign";
   where.replaceChildren(link);
 };
 
 const answer = await fetch("/dock", {credentials: "same-origin"});
+const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+const told = page.querySelector("[data-words]"), words = told?.dataset; // in the language of who is there
+if (own && told) Object.assign(place, {ariaLabel: words.conversation, lang: told.lang});
 if (answer.ok) {
   const root = place.attachShadow({mode: "open"});
   const style = document.createElement("link");
   Object.assign(style, {rel: "stylesheet", href: "/assets/page.css"});
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   root.append(style, ...page.body.children);
   const mark = () => point(root);
-  cards({root, url: "/dock", changed: mark, signedOut: () => signIn(root)});
+  cards({root, url: "/dock", changed: mark, signedOut: () => signIn(root, words)});
   document.addEventListener("input", mark);
   mark();
 } else {
-  signIn(place);
+  signIn(place, words);
 }
