@@ -114,7 +114,7 @@ func (b *tab) await(what, condition string) {
 		if met, err := eval[bool](b, "Boolean("+condition+")"); err == nil && met {
 			return "", true
 		}
-		text, _ = eval[string](b, b.root+".textContent ?? "+b.root+".body.innerText")
+		text, _ = eval[string](b, "("+b.root+".textContent ?? "+b.root+`.body.innerText) + " fields: " + JSON.stringify([...`+b.root+`.querySelectorAll("input:not([type=hidden]), textarea")].map((e) => e.value))`)
 		return strings.Join(strings.Fields(text), " "), false
 	})
 }
@@ -164,7 +164,8 @@ func (b *tab) write(selector, text string) {
 func (b *tab) say(text string) {
 	b.t.Helper()
 	b.write("#text", text+"\r")
-	b.await("the message is on its way", b.find("#text")+".value === ''")
+	// The browser's protocol sends a key in parts, and the Enter key's last may be late.
+	b.await("the message is on its way", b.find("#text")+".value.trim() === ''")
 }
 
 // stale keeps the tab from hearing what happens, as a laptop does that has just woken up.
