@@ -78,6 +78,8 @@ func recordQuestions(t *testing.T, r *recorder) {
 
 	say(adaThere, -4, appending(-4))
 	id = pending(-4)
+	say(adaThere, -4, "!help") // answered beside the turn that waits
+	s.await(t, -4, "I understand these words")
 	say(adaThere, -4, "always")
 	s.await(t, -4, "✅ Done: file_manager append")
 	say(adaThere, -4, strings.ReplaceAll(appending(-4), "line;", "granted;"))

@@ -37,6 +37,7 @@ var recorded = []string{
 	"down_answered_in_time.invocation", "down_answered_in_time.conversation",
 	"down_answered_late.invocation", "down_answered_late.conversation", "down_not_answered.invocation",
 	"settled.invocation", "outcome_unknown.invocation",
+	"approved_by_quorum.invocation@2", "always_allowed.conversation@2", // with what version markers decide
 	"continued_as_new.conversation.1", "continued_as_new.conversation.2", "continued_as_new.invocation",
 	"continued_as_new.inbox.1", "album.conversation", "handoff_cancelled.invocation", "handoff_timed_out.invocation", "polling.listener",
 }

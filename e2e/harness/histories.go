@@ -3,8 +3,10 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,6 +110,49 @@ func SaveHistory(t testing.TB, file string, history *historypb.History) {
 	if err := os.WriteFile(file, append(encoded, '\n'), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// LoadHistory reads one that was saved; false where there is none.
+func LoadHistory(t testing.TB, file string) (*historypb.History, bool) {
+	t.Helper()
+	encoded, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, false
+	}
+	history := &historypb.History{}
+	if err == nil {
+		err = temporalproto.CustomJSONUnmarshalOptions{}.Unmarshal(encoded, history)
+	}
+	if err != nil {
+		t.Fatalf("read the history %s: %v", file, err)
+	}
+	return history, true
+}
+
+// Shape is which commands a history holds, each once: what a workflow's code decides, without
+// what only the moment does.
+func Shape(history *historypb.History) string {
+	commands := map[string]bool{}
+	for _, event := range history.Events {
+		name := ""
+		switch {
+		case event.GetActivityTaskScheduledEventAttributes() != nil:
+			name = event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName()
+		case event.GetMarkerRecordedEventAttributes() != nil:
+			marker := event.GetMarkerRecordedEventAttributes()
+			name = marker.GetMarkerName()
+			for _, change := range marker.GetDetails()["change-id"].GetPayloads() {
+				name += " " + string(change.GetData())
+			}
+		case event.GetStartChildWorkflowExecutionInitiatedEventAttributes() != nil:
+			name = event.GetStartChildWorkflowExecutionInitiatedEventAttributes().GetWorkflowType().GetName()
+		case event.GetTimerStartedEventAttributes() != nil:
+		default:
+			continue
+		}
+		commands[event.GetEventType().String()+" "+name] = true
+	}
+	return strings.Join(slices.Sorted(maps.Keys(commands)), "\n")
 }
 
 // payloads is what is base64 in the JSON.

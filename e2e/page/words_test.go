@@ -77,7 +77,7 @@ func TestWords(t *testing.T) {
 	german.shows(".said", "hallo")
 
 	spanish.say("/file_manager delete disk=local path=a.csv")
-	spanish.shows(".feed "+openQuestion+" .prompt:not([lang])", "¿Borrar")
+	spanish.shows(".feed "+openQuestion+" .prompt:not([lang])", "¿Eliminar")
 	spanish.click(".feed " + openQuestion + " .buttons .yes")
 	spanish.shows(".reply", "✅ Hecho: file_manager delete")
 	spanish.visit("/history")
