@@ -91,7 +91,7 @@ func (s Slack) scopes(account slack.Account, n *Notes) {
 	case account.Untold:
 		n.Off("scopes", "Slack does not list them")
 	case len(account.Missing) > 0:
-		n.Fail("scopes", "add them on the app's page, OAuth & Permissions, and install the app again (the manifest in docs/connectors/slack.md has all)",
+		n.Fail("scopes", "add them on the app's page, OAuth & Permissions, and install the app again (docs/connectors/slack-manifest.yaml has all)",
 			"missing: %s", list(account.Missing))
 	default:
 		n.OK("scopes", "none is missing")

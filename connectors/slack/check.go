@@ -15,7 +15,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 )
 
-// scopes of the bot token, as docs/connectors/slack.md and its manifest list them.
+// scopes of the bot token, as docs/connectors/slack-manifest.yaml lists them.
 var scopes = []string{
 	"app_mentions:read", "channels:history", "chat:write", "files:read", "files:write",
 	"groups:history", "im:history", "im:write", "mpim:history", "reactions:write",
