@@ -79,7 +79,7 @@ type Server struct {
 
 	mu        sync.Mutex
 	changed   chan struct{}
-	clock     int64 // for ts: each is later than the one before
+	clock     int64 // of the last ts, in microseconds
 	sequence  int
 	channels  map[string]string // by user: their direct messages
 	refusals  map[string]string // by channel or user: the error code
@@ -175,9 +175,9 @@ func (s *Server) dm(user string) string {
 	return s.channels[user]
 }
 
-// nextTS is a ts later than all before; s.mu is held.
+// nextTS is now, as a ts that is later than all before; s.mu is held.
 func (s *Server) nextTS() string {
-	s.clock++
+	s.clock = max(s.clock+1, time.Now().UnixMicro())
 	return fmt.Sprintf("%d.%06d", s.clock/1e6, s.clock%1e6)
 }
 
