@@ -99,7 +99,8 @@ func (p *page) refuse(w http.ResponseWriter, r *http.Request, status int, why ch
 }
 
 func (p *page) notSignedIn(w http.ResponseWriter, r *http.Request, err error) {
-	status, why, provider := http.StatusForbidden, chat.Line{}, p.Provider.Host()
+	var why chat.Line
+	status, provider := http.StatusForbidden, p.Provider.Host()
 	switch {
 	case errors.Is(err, openid.ErrStale):
 		why = chat.Text(linePageSignInStale)

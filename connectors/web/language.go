@@ -58,7 +58,7 @@ func spokenTemplates(language string) *template.Template {
 		"label": func(action string) string { return words.Say(language, chat.Text(labels[chat.Action(action)])) },
 		// rich is say with arguments that may be HTML.
 		"rich": func(id string, args ...any) template.HTML { return rich(language, id, args) },
-		// agreed lists people.
+		// listed names people, each as the text that it is.
 		"listed": func(people []string) template.HTML {
 			list := make([]string, len(people))
 			for n, name := range people {
