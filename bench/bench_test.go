@@ -23,8 +23,9 @@ func TestSmoke(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "numbers.json")
 	s := settings{
-		what: measurements, bin: filepath.Join("..", "bin"), json: out, calls: 2, inflight: []int{2}, rounds: 1, batch: 4,
+		what: known(), bin: filepath.Join("..", "bin"), json: out, calls: 2, inflight: []int{2}, rounds: 1, batch: 4,
 		pending: 5, traced: 2, repeats: 1, sampled: 2, budget: 20 * time.Second,
+		rate: 10, during: time.Second, size: 1e6, streams: 3, asking: 3,
 	}
 	var printed strings.Builder
 	require.NoError(t, run(t.Context(), s, &printed, io.Discard))
@@ -50,7 +51,17 @@ func TestSmoke(t *testing.T) {
 	}
 	require.Equal(t, 5, r.Memory.Pending)
 	require.Positive(t, r.Memory.InboxBytes)
-	for _, title := range []string{"LATENCY", "RATIOS", "WHERE THE TIME GOES", "THROUGHPUT", "HISTORIES", "MEMORY"} {
+	require.Equal(t, tally{Once: talks + 10}, r.Webhooks.Effects)
+	require.Equal(t, 10, r.Webhooks.OK)
+	for _, row := range append(r.Page.Seen, r.Page.Streams.Told, r.Page.Streams.Since) {
+		require.Positive(t, row.N, row.Name)
+	}
+	require.Zero(t, r.Page.Streams.Missed)
+	require.Positive(t, r.Page.Streams.N)
+	require.Len(t, r.Large.Legs, 5, "each has compared every byte")
+	for _, title := range []string{
+		"LATENCY", "RATIOS", "WHERE THE TIME GOES", "THROUGHPUT", "HISTORIES", "MEMORY", "WEBHOOKS", "PAGE", "EVENT STREAMS", "LARGE",
+	} {
 		require.Contains(t, printed.String(), title)
 	}
 }
@@ -66,6 +77,9 @@ func TestParse(t *testing.T) {
 		{args: "", what: measurements, inflight: []int{16, 64}},
 		{args: "-quick memory", what: []string{"memory"}, inflight: []int{16}},
 		{args: "-quick -inflight 8,4 latency histories", what: []string{"latency", "histories"}, inflight: []int{8, 4}},
+		{args: "large", what: []string{"large"}, inflight: []int{16, 64}},
+		{args: "-rate 0", wrong: true},
+		{args: "-size 0 large", wrong: true},
 		{args: "-inflight 0", wrong: true},
 		{args: "-inflight many", wrong: true},
 		{args: "speed", wrong: true},

@@ -133,7 +133,8 @@ func (r *rig) buttonCall(ctx context.Context, chat int64) (timing, error) {
 }
 
 // minimalCall is one minimal workflow, from rest to rest.
-func (r *rig) minimalCall(ctx context.Context, chat int64) (timing, error) {
+func (r *rig) minimalCall(ctx context.Context) (timing, error) {
+	const chat = -1
 	posts := r.bot.listen(chat)
 	defer r.bot.deaf(chat)
 	t := timing{began: time.Now()}

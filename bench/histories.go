@@ -86,7 +86,7 @@ func measureHistories(ctx context.Context, r *rig, s settings) ([]recorded, erro
 func (r *rig) minimalShapes(ctx context.Context, repeats int) (recorded, error) {
 	var pieces []piece
 	for range repeats {
-		t, err := r.minimalCall(ctx, -1)
+		t, err := r.minimalCall(ctx)
 		if err != nil {
 			return recorded{}, err
 		}

@@ -68,7 +68,7 @@ func measureLatency(ctx context.Context, r *rig, s settings) (*latency, error) {
 			if err != nil {
 				return nil, fmt.Errorf("call %d, path %d: %w", n, path, err)
 			}
-			m, err := r.minimalCall(ctx, -1)
+			m, err := r.minimalCall(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -125,9 +125,13 @@ func summary(got [paths]samples) *latency {
 }
 
 func compare(name string, s samples, ours, minimal func(timing) time.Duration, aim float64) ratio {
-	a, b := spans(s.ours, ours), spans(s.minimal, minimal)
-	pairs := make([]float64, len(a))
-	for n := range a {
+	return beside(name, spans(s.ours, ours), spans(s.minimal, minimal), aim)
+}
+
+// beside compares two series whose entries were taken in turn.
+func beside(name string, a, b series, aim float64) ratio {
+	pairs := make([]float64, min(len(a), len(b)))
+	for n := range pairs {
 		pairs[n] = over(float64(a[n]), float64(b[n]))
 	}
 	return ratio{Name: name, Ratio: over(float64(a.at(0.5)), float64(b.at(0.5))), Pairs: median(pairs), Aim: aim}

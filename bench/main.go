@@ -9,134 +9,68 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
 
-// usualFlights is the default of -inflight.
-const usualFlights = "16,64"
-
 // limit bounds a whole run, whatever hangs.
-const limit = 15 * time.Minute
+const limit = 25 * time.Minute
 
-// settings are the command line.
-type settings struct {
-	what     []string
-	bin      string
-	json     string
-	keep     bool
-	calls    int
-	inflight []int
-	rounds   int
-	batch    int
-	pending  int
-	// traced calls are looked at stage by stage, repeats calls of a kind are counted, and
-	// sampled answers are measured with and without questions pending.
-	traced, repeats, sampled int
-	// settle is how long processes are left alone before their memory is read, and watch how long
-	// their CPU time is watched while they wait.
-	settle, watch time.Duration
-	budget        time.Duration
-}
+func main() { os.Exit(status()) }
 
-// measurements in the order in which they are taken.
-var measurements = []string{"latency", "throughput", "histories", "memory"}
-
-func main() {
+func status() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	s, err := parse(os.Args[1:], os.Stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		return
+		return 0
 	case err != nil:
-		os.Exit(2)
+		return 2
 	}
 	if err := run(ctx, s, os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
-func parse(args []string, out io.Writer) (settings, error) {
-	s := settings{}
-	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.SetOutput(out)
-	flags.Usage = func() {
-		fmt.Fprintf(out, "bench [flags] [%s]: all of them by default\n", strings.Join(measurements, "|"))
-		flags.PrintDefaults()
-	}
-	quick := flags.Bool("quick", false, "fewer calls: a look, under 40 s")
-	inflight := flags.String("inflight", usualFlights, "throughput: calls in flight, separated by commas")
-	flags.StringVar(&s.bin, "bin", filepath.Join("..", "bin"), "folder with worker and, unless one is on the PATH, temporal")
-	flags.StringVar(&s.json, "json", "", "write the numbers to this file as well")
-	flags.BoolVar(&s.keep, "keep", false, "keep the folders with logs and databases, and say where they are")
-	flags.IntVar(&s.calls, "calls", 200, "latency: calls of the main path; the others get a third")
-	flags.IntVar(&s.rounds, "rounds", 3, "throughput: rounds per number in flight")
-	flags.IntVar(&s.batch, "batch", 128, "throughput: calls in a round")
-	flags.IntVar(&s.pending, "pending", 2000, "memory: questions")
-	flags.DurationVar(&s.budget, "budget", 50*time.Second, "about how long a measurement may take (memory: half as long again); it then reports what it has")
-	if err := flags.Parse(args); err != nil {
-		return s, err
-	}
-	s.traced, s.repeats, s.sampled, s.settle, s.watch = 50, 5, 30, 3*time.Second, 5*time.Second
-	if *quick {
-		s.calls, s.rounds, s.batch, s.pending = min(s.calls, 12), 1, min(s.batch, 32), min(s.pending, 100)
-		s.traced, s.repeats, s.sampled, s.budget = 12, 1, 8, min(s.budget, 6*time.Second)
-		s.settle, s.watch = time.Second, 2*time.Second
-		if *inflight == usualFlights {
-			*inflight = "16"
-		}
-	}
-	return s, errors.Join(s.choose(flags.Args(), out), s.flights(*inflight, out))
+// sharing are the measurements that share a rig.
+var sharing = []string{"latency", "throughput", "histories"}
+
+// alone are those on servers of their own: what a process once needed it does not give back, and
+// what one leaves to be done must not weigh on the next.
+var alone = []struct {
+	name string
+	take func(ctx context.Context, s settings, r *report, progress io.Writer) (printed, error)
+}{
+	{"memory", measureMemory}, {"webhooks", measureWebhooks}, {"page", measurePage}, {"large", measureLarge},
 }
 
-func (s *settings) choose(args []string, out io.Writer) error {
-	for _, name := range args {
-		if !slices.Contains(measurements, name) {
-			fmt.Fprintf(out, "bench: there is no measurement %q; known are %s\n", name, strings.Join(measurements, ", "))
-			return errors.New("usage")
-		}
-	}
-	s.what = args
-	if len(args) == 0 {
-		s.what = measurements
-	}
-	return nil
-}
-
-func (s *settings) flights(list string, out io.Writer) error {
-	for text := range strings.SplitSeq(list, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil || n < 1 || n > 1000 {
-			fmt.Fprintf(out, "bench: -inflight is numbers from 1 to 1000, not %q\n", text)
-			return errors.New("usage")
-		}
-		s.inflight = append(s.inflight, n)
-	}
-	return nil
-}
+// printed is what a measurement has to say.
+type printed interface{ print(out io.Writer) }
 
 // run takes the measurements and prints each as soon as it is there.
 func run(ctx context.Context, s settings, out, progress io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	r := newReport()
-	if slices.ContainsFunc(s.what, func(name string) bool { return name != "memory" }) {
+	if slices.ContainsFunc(s.what, func(name string) bool { return slices.Contains(sharing, name) }) {
 		if err := measure(ctx, s, r, out, progress); err != nil {
 			return err
 		}
 	}
-	if slices.Contains(s.what, "memory") {
-		// On servers of its own: what a process once needed it does not give back.
-		if err := measureMemory(ctx, s, r, progress); err != nil {
-			return err
+	for _, m := range alone {
+		if !slices.Contains(s.what, m.name) {
+			continue
 		}
-		r.Memory.print(out)
+		fmt.Fprintf(progress, "%s, in another installation … (%s)\n", m.name, time.Since(r.Started).Round(time.Second))
+		said, err := m.take(ctx, s, r, progress)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		said.print(out)
 	}
 	r.Finished = time.Now().UTC()
 	r.footer(out)
@@ -163,6 +97,9 @@ func measure(ctx context.Context, s settings, r *report, out, progress io.Writer
 		return fmt.Errorf("warm up: %w", err)
 	}
 	for _, name := range s.what {
+		if !slices.Contains(sharing, name) {
+			continue
+		}
 		fmt.Fprintf(progress, "%s … (%s)\n", name, time.Since(r.Started).Round(time.Second))
 		switch name {
 		case "latency":

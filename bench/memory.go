@@ -39,46 +39,45 @@ type resident struct {
 }
 
 // measureMemory fills an installation of its own with questions.
-func measureMemory(ctx context.Context, s settings, rep *report, progress io.Writer) (err error) {
-	fmt.Fprintf(progress, "memory, in another installation … (%s)\n", time.Since(rep.Started).Round(time.Second))
+func measureMemory(ctx context.Context, s settings, rep *report, progress io.Writer) (_ printed, err error) {
 	r, err := newRig(ctx, s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.stop(progress)) }()
 	rep.Redis = r.redisName
 	if err := r.warm(ctx); err != nil {
-		return fmt.Errorf("warm up: %w", err)
+		return nil, fmt.Errorf("warm up: %w", err)
 	}
 	m := &memory{Processes: []resident{{Name: "worker", pid: r.worker.pid}, {Name: "Temporal", pid: r.temporal.PID()}}}
 	if r.redis != nil {
 		m.Processes = append(m.Processes, resident{Name: "Redis", pid: r.redis.pid})
 	}
 	if m.Before, err = r.answers(ctx, s.sampled, "HTTP decision → file gone, nothing else pending"); err != nil {
-		return err
+		return nil, err
 	}
 	if err := m.look(ctx, s.settle, func(p *resident, mb float64) { p.Idle = mb }); err != nil {
-		return err
+		return nil, err
 	}
 	if err := m.fill(ctx, r, s); err != nil {
-		return err
+		return nil, err
 	}
 	if err := m.look(ctx, s.settle, func(p *resident, mb float64) { p.Full = mb }); err != nil {
-		return err
+		return nil, err
 	}
 	for n := range m.Processes {
 		p := &m.Processes[n]
 		p.PerOne = round((p.Full-p.Idle)*1000/float64(m.Pending), 1)
 	}
 	if err := m.cpu(ctx, s.watch); err != nil {
-		return err
+		return nil, err
 	}
 	if err := m.ask(ctx, r); err != nil {
-		return err
+		return nil, err
 	}
 	m.Answer, err = r.answers(ctx, s.sampled, fmt.Sprintf("HTTP decision → file gone, %d pending", m.Pending))
 	rep.Memory = m
-	return err
+	return m, err
 }
 
 // fill starts questions, each in a conversation of its own, and waits until all are known.

@@ -53,6 +53,13 @@ func minimal(ctx workflow.Context, in errand) (string, error) {
 	return "done", workflow.ExecuteActivity(ctx, "minimal_run", in).Get(ctx, nil)
 }
 
+// minimalTalk takes signals for ever: what a message costs that is only written down.
+func minimalTalk(ctx workflow.Context) error {
+	for signals := workflow.GetSignalChannel(ctx, minimalSignal); ; {
+		signals.Receive(ctx, nil)
+	}
+}
+
 // minimalSteps are its activities.
 type minimalSteps struct {
 	url  string
@@ -87,12 +94,21 @@ func startMinimal(c client.Client, b *bot) (worker.Worker, error) {
 	})
 	steps := &minimalSteps{url: b.URL() + "/bot" + b.Token + "/sendMessage", http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
 	w.RegisterWorkflowWithOptions(minimal, workflow.RegisterOptions{Name: "Minimal"})
+	w.RegisterWorkflowWithOptions(minimalTalk, workflow.RegisterOptions{Name: "MinimalTalk"})
 	w.RegisterActivityWithOptions(steps.Ask, activity.RegisterOptions{Name: "minimal_ask"})
 	w.RegisterActivityWithOptions(steps.Run, activity.RegisterOptions{Name: "minimal_run"})
 	if err := w.Start(); err != nil {
 		return nil, fmt.Errorf("start the worker of the minimal workflow: %w", err)
 	}
 	return w, nil
+}
+
+// note signals a minimal talk, which is started where it is not there: the least that a webhook
+// has to do before it may answer.
+func (r *rig) note(ctx context.Context, talk, text string) error {
+	_, err := r.client.SignalWithStartWorkflow(ctx, "minimal-talk/"+talk, minimalSignal, text,
+		client.StartWorkflowOptions{ID: "minimal-talk/" + talk, TaskQueue: minimalQueue}, "MinimalTalk")
+	return err
 }
 
 // startErrand starts a minimal workflow and waits until its question is out.

@@ -29,6 +29,8 @@ type page struct {
 	http  *http.Client
 	csrf  string
 	posts chan post
+	// told is filled at each event: then the page fetches again what it shows.
+	told  chan struct{}
 	nonce atomic.Int64
 	// thread is what the feed says that this conversation is.
 	thread atomic.Pointer[chat.Thread]
@@ -38,13 +40,13 @@ type page struct {
 
 var csrfField = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
 
-// openPage signs in and listens until close.
-func (r *rig) openPage(ctx context.Context) (*page, error) {
+// signIn opens the page and signs in.
+func (r *rig) signIn(ctx context.Context) (*page, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return nil, err
 	}
-	p := &page{base: r.gateway.base, posts: make(chan post, 64), ended: make(chan struct{})}
+	p := &page{base: r.gateway.base, posts: make(chan post, 64), told: make(chan struct{}, 1), ended: make(chan struct{})}
 	p.http = &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if err := p.read(ctx, "/signin"); err != nil {
 		return nil, err
@@ -55,8 +57,17 @@ func (r *rig) openPage(ctx context.Context) (*page, error) {
 	if err := p.read(ctx, "/"); err != nil {
 		return nil, err
 	}
+	return p, nil
+}
+
+// openPage signs in and listens until close.
+func (r *rig) openPage(ctx context.Context) (*page, error) {
+	p, err := r.signIn(ctx)
+	if err != nil {
+		return nil, err
+	}
 	ctx, p.end = context.WithCancel(ctx)
-	feed, err := p.send(ctx, http.MethodGet, "/events", "", nil, http.StatusOK)
+	feed, err := p.send(ctx, http.MethodGet, "/events", "", nil, http.StatusOK) //nolint:bodyclose // listen closes it
 	if err != nil {
 		p.end()
 		return nil, fmt.Errorf("listen to the page's events: %w", err)
@@ -72,14 +83,14 @@ func (p *page) close() {
 
 // send makes a request of the page's own and wants a status.
 func (p *page) send(ctx context.Context, method, path, kind string, body io.Reader, want int) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, method, p.base+path, body)
+	request, err := http.NewRequestWithContext(ctx, method, p.base+path, body) //nolint:gosec // the gateway that this program has started
 	if err != nil {
 		return nil, err
 	}
 	if kind != "" {
 		request.Header.Set("Content-Type", kind)
 	}
-	response, err := p.http.Do(request)
+	response, err := p.http.Do(request) //nolint:gosec // the gateway that this program has started
 	if err != nil {
 		return nil, err
 	}
@@ -144,6 +155,13 @@ func (p *page) press(ctx context.Context, q post) error {
 	})
 }
 
+func (p *page) tell() {
+	select {
+	case p.told <- struct{}{}:
+	default: // it is going to look anyway
+	}
+}
+
 // listen turns the feed's events into posts.
 func (p *page) listen(feed io.ReadCloser) {
 	defer close(p.ended)
@@ -151,6 +169,9 @@ func (p *page) listen(feed io.ReadCloser) {
 	for lines := bufio.NewScanner(feed); lines.Scan(); {
 		at := time.Now()
 		data, ok := strings.CutPrefix(lines.Text(), "data:")
+		if ok {
+			p.tell()
+		}
 		var event struct {
 			Kind       string      `json:"kind"`
 			Invocation string      `json:"invocation"`
@@ -176,6 +197,9 @@ func (p *page) listen(feed io.ReadCloser) {
 	}
 }
 
+// talk is the workflow id of the page's conversation.
+func (p *page) talk() string { return contract.ConversationID(*p.thread.Load()) }
+
 // pageCall: a person writes on the web page and presses its button.
 func (r *rig) pageCall(ctx context.Context, p *page) (timing, error) {
 	for len(p.posts) > 0 {
@@ -183,7 +207,7 @@ func (r *rig) pageCall(ctx context.Context, p *page) (timing, error) {
 	}
 	return r.do(ctx, call{
 		posts: p.posts, replied: true, answer: p.press,
-		talk: func() string { return contract.ConversationID(*p.thread.Load()) },
+		talk: p.talk,
 		start: func(ctx context.Context, file string) error {
 			return p.say(ctx, "/file_manager delete disk=local path="+file)
 		},

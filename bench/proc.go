@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -8,21 +9,6 @@ import (
 	"strings"
 	"time"
 )
-
-// rss is the resident memory of a process in MB: proc(5), VmRSS of /proc/pid/status, in kB.
-func rss(pid int) (float64, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, fmt.Errorf("read a process's memory (Linux only): %w", err)
-	}
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kb, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 64)
-			return round(kb*1024/1e6, 1), err
-		}
-	}
-	return 0, errors.New("read a process's memory: no VmRSS")
-}
 
 // tick is USER_HZ: 100 on every Linux that Go runs on.
 const tick = 10 * time.Millisecond
@@ -34,7 +20,7 @@ func cpuTime(pid int) (time.Duration, error) {
 		return 0, fmt.Errorf("read a process's CPU time (Linux only): %w", err)
 	}
 	// The name in brackets may hold blanks; field 3 follows it.
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 13 {
 		return 0, errors.New("read a process's CPU time: too few fields")
 	}

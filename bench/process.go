@@ -28,7 +28,7 @@ func startProcess(name, log string, env []string, path string, args ...string) (
 	}
 	defer file.Close() // the child has its own
 	p := &process{name: name, log: log, done: make(chan struct{})}
-	command := exec.Command(path, args...)
+	command := exec.Command(path, args...) //nolint:noctx // stop ends it, politely
 	command.Env, command.Stdout, command.Stderr = env, file, file
 	command.SysProcAttr = dependent()
 	started := make(chan error)

@@ -29,6 +29,9 @@ type report struct {
 	Throughput []throughput `json:"throughput,omitempty"`
 	Histories  []recorded   `json:"histories,omitempty"`
 	Memory     *memory      `json:"memory,omitempty"`
+	Webhooks   *webhooks    `json:"webhooks,omitempty"`
+	Page       *pageReport  `json:"page,omitempty"`
+	Large      *large       `json:"large,omitempty"`
 }
 
 // machine is where it ran, and how busy it was.
@@ -43,15 +46,22 @@ type machine struct {
 
 func newReport() *report {
 	m := machine{CPUs: runtime.NumCPU(), Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH}
-	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
-		m.Load = strings.Join(strings.Fields(string(load))[:3], " ")
-	}
+	m.Load = loadNow()
 	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		_, rest, _ := strings.Cut(string(info), "model name")
 		line, _, _ := strings.Cut(rest, "\n")
 		m.CPU = strings.TrimSpace(strings.TrimLeft(line, "\t :"))
 	}
 	return &report{Started: time.Now().UTC(), Machine: m}
+}
+
+// loadNow is /proc/loadavg: over 1, 5 and 15 minutes; empty where there is none.
+func loadNow() string {
+	load, err := os.ReadFile("/proc/loadavg")
+	if fields := strings.Fields(string(load)); err == nil && len(fields) >= 3 {
+		return strings.Join(fields[:3], " ")
+	}
+	return ""
 }
 
 // table prints lines of cells, the first of each to the left.

@@ -32,8 +32,9 @@ const token = "cs_bench_token_of_ada"
 
 // rig is one installation with everything that it talks to, and the minimal workflow's worker.
 type rig struct {
-	dir  string
-	keep bool
+	dir    string
+	keep   bool
+	settle time.Duration
 
 	temporal  *devstack.Stack
 	redis     *process // nil where it is embedded here
@@ -45,24 +46,32 @@ type rig struct {
 	gateway   *gateway
 	client    client.Client
 	minimal   worker.Worker
+	// slack and mail are there where the rig was started with them.
+	slack *slackSide
+	mail  *mailSide
+	parts []func() // stop what newRig was given, once the worker is gone
 
 	files atomic.Int64
 }
 
+// part is something more that a rig talks to. It is started before the worker, and returns how
+// the worker is told of it and how it is stopped.
+type part func(ctx context.Context, r *rig) (env []string, stop func(), err error)
+
 // newRig starts one, in a folder of its own; what was started is stopped again where it fails.
-func newRig(ctx context.Context, s settings) (*rig, error) {
+func newRig(ctx context.Context, s settings, parts ...part) (*rig, error) {
 	dir, err := os.MkdirTemp("", "countersign-bench-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}
-	r := &rig{dir: dir, keep: s.keep}
-	if err := r.start(ctx, s.bin); err != nil {
+	r := &rig{dir: dir, keep: s.keep, settle: s.settle}
+	if err := r.start(ctx, s.bin, parts); err != nil {
 		return nil, errors.Join(err, r.stop(io.Discard))
 	}
 	return r, nil
 }
 
-func (r *rig) start(ctx context.Context, bin string) error {
+func (r *rig) start(ctx context.Context, bin string, parts []part) error {
 	program := filepath.Join(bin, "worker")
 	if _, err := os.Stat(program); err != nil {
 		return fmt.Errorf("there is no worker to measure: run `make build`, or name its folder with -bin (%w)", err)
@@ -77,7 +86,15 @@ func (r *rig) start(ctx context.Context, bin string) error {
 		return err
 	}
 	r.bot = newBot()
-	if err := r.startWorker(ctx, program); err != nil {
+	var more []string
+	for _, p := range parts {
+		env, stop, err := p(ctx, r)
+		if err != nil {
+			return err
+		}
+		more, r.parts = append(more, env...), append(r.parts, stop)
+	}
+	if err := r.startWorker(ctx, program, more); err != nil {
 		return err
 	}
 	r.client, err = client.DialContext(ctx, client.Options{HostPort: r.temporal.Address(), Logger: log.NewStructuredLogger(quiet)})
@@ -89,7 +106,7 @@ func (r *rig) start(ctx context.Context, bin string) error {
 }
 
 // startWorker starts the program that is measured, with both roles.
-func (r *rig) startWorker(ctx context.Context, program string) error {
+func (r *rig) startWorker(ctx context.Context, program string, more []string) error {
 	port, err := freePort(ctx)
 	if err != nil {
 		return err
@@ -99,12 +116,13 @@ func (r *rig) startWorker(ctx context.Context, program string) error {
 	env := append(r.surroundings(),
 		"TEMPORAL_ADDRESS="+r.temporal.Address(), "REDIS_URL="+r.redisURL,
 		"COUNTERSIGN_DATA_DIR="+r.data(), "COUNTERSIGN_HTTP_ADDR="+address,
-		"COUNTERSIGN_PEOPLE=[{name: ada, owner: true, telegram: [1001], tokens: [\"sha256:"+hex.EncodeToString(sum[:])+"\"]}]",
+		"COUNTERSIGN_PEOPLE=[{name: ada, owner: true, telegram: [1001], slack: [T01/U01], email: [ada@example.test], tokens: [\"sha256:"+hex.EncodeToString(sum[:])+"\"]}]",
 		"LARACLAW_TELEGRAM_TOKEN="+r.bot.Token, "COUNTERSIGN_TELEGRAM_API_URL="+r.bot.URL(),
 		"COUNTERSIGN_TELEGRAM_MODE=webhook", "COUNTERSIGN_TELEGRAM_WEBHOOK_SECRET="+secret,
 		// Nothing may end by itself while it is measured, or be turned away.
 		"COUNTERSIGN_CONFIRM_TIMEOUT=1h", "LARACLAW_WEBHOOK_RATE_LIMIT=0",
 	)
+	env = append(env, more...)
 	if err := os.MkdirAll(filepath.Join(r.data(), "files", "bench"), 0o700); err != nil {
 		return fmt.Errorf("make the disk: %w", err)
 	}
@@ -142,6 +160,9 @@ func (r *rig) stop(progress io.Writer) error {
 	}
 	if r.worker != nil {
 		r.worker.stop()
+	}
+	for _, stop := range r.parts {
+		stop()
 	}
 	if r.bot != nil {
 		r.bot.Close()
@@ -208,10 +229,11 @@ func (r *rig) rest(
 ) error {
 	for _, id := range workflowIDs {
 		err := until(ctx, id+" rests", 30*time.Second, func() (bool, error) {
-			d, err := r.client.DescribeWorkflowExecution(ctx, id, "")
+			described, err := r.client.DescribeWorkflow(ctx, id, "")
 			if err != nil {
 				return false, err
 			}
+			d := described.RawResponse
 			return d.GetPendingWorkflowTask() == nil && len(d.GetPendingActivities()) == 0 && also(d), nil
 		})
 		if err != nil {
@@ -249,7 +271,7 @@ func isReply(p post) bool { return p.invocation == "" }
 // warm makes the first calls, which connect, compile and cache; the engine may still be starting.
 func (r *rig) warm(ctx context.Context) error {
 	for range 3 {
-		if _, err := r.minimalCall(ctx, -1); err != nil {
+		if _, err := r.minimalCall(ctx); err != nil {
 			return err
 		}
 		if _, err := r.messageCall(ctx, ada.ID); err != nil {

@@ -25,10 +25,11 @@ type row struct {
 	N    int     `json:"n"`
 	P50  float64 `json:"p50_ms"`
 	P99  float64 `json:"p99_ms"`
+	Max  float64 `json:"max_ms"`
 }
 
 func (s series) row(name string) row {
-	return row{Name: name, N: len(s), P50: milliseconds(s.at(0.5)), P99: milliseconds(s.at(0.99))}
+	return row{Name: name, N: len(s), P50: milliseconds(s.at(0.5)), P99: milliseconds(s.at(0.99)), Max: milliseconds(s.at(1))}
 }
 
 func milliseconds(d time.Duration) float64 { return round(float64(d)/float64(time.Millisecond), 2) }
