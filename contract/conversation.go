@@ -41,14 +41,16 @@ type Forwarded struct {
 
 // Note is one thing that a conversation is told; exactly one field is set.
 type Note struct {
-	Message  *chat.Message `json:"message,omitempty"`
-	Open     *Open         `json:"open,omitempty"`
-	Close    *Close        `json:"close,omitempty"`
-	Closing  *Closing      `json:"closing,omitempty"`
-	Returned *Returned     `json:"returned,omitempty"`
-	TurnDone *TurnDone     `json:"turn_done,omitempty"`
-	Revoke   *Revoke       `json:"revoke,omitempty"`
-	Bounced  *Bounced      `json:"bounced,omitempty"`
+	Message *chat.Message `json:"message,omitempty"`
+	// Messages that came while an earlier one was on its way, in their order.
+	Messages []chat.Message `json:"messages,omitempty"`
+	Open     *Open          `json:"open,omitempty"`
+	Close    *Close         `json:"close,omitempty"`
+	Closing  *Closing       `json:"closing,omitempty"`
+	Returned *Returned      `json:"returned,omitempty"`
+	TurnDone *TurnDone      `json:"turn_done,omitempty"`
+	Revoke   *Revoke        `json:"revoke,omitempty"`
+	Bounced  *Bounced       `json:"bounced,omitempty"`
 }
 
 // Grant is a standing "Always allow" (CONTRACT §2).

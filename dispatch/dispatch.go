@@ -44,6 +44,7 @@ type Dispatcher struct {
 	Params
 	attributes atomic.Bool
 	pending    shared[[]contract.State]
+	outbox     outbox
 }
 
 // New returns a Dispatcher.
@@ -57,7 +58,9 @@ func New(p Params) *Dispatcher {
 	if p.CallTimeout <= 0 {
 		p.CallTimeout = 5 * time.Second
 	}
-	return &Dispatcher{Params: p}
+	d := &Dispatcher{Params: p}
+	d.outbox = outbox{send: d.sendMessages, waiting: map[chat.Thread][]*parcel{}}
+	return d
 }
 
 // UseAttributes tells that the search attributes are registered on the namespace.
@@ -72,7 +75,16 @@ func (d *Dispatcher) Deliver(ctx context.Context, m chat.Message) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return unreachable(d.Note(ctx, m.Thread, d.attributes.Load(), contract.Note{Message: &m}))
+	return unreachable(d.outbox.deliver(ctx, m))
+}
+
+// sendMessages hands over what waits for a conversation as one signal.
+func (d *Dispatcher) sendMessages(ctx context.Context, t chat.Thread, messages []chat.Message) error {
+	note := contract.Note{Messages: messages}
+	if len(messages) == 1 {
+		note = contract.Note{Message: &messages[0]}
+	}
+	return d.Note(ctx, t, d.attributes.Load(), note)
 }
 
 // spill puts a long text on the disk and leaves its head in the signal. The head is cut at the

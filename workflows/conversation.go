@@ -94,6 +94,10 @@ func (c *conversation) take(ctx workflow.Context, note contract.Note) {
 	switch {
 	case note.Message != nil:
 		c.message(ctx, *note.Message)
+	case len(note.Messages) > 0:
+		for _, m := range note.Messages {
+			c.message(ctx, m)
+		}
 	case note.Open != nil:
 		c.open(ctx, *note.Open)
 	case note.Close != nil:

@@ -159,6 +159,21 @@ func TestRedeliveriesAndBots(t *testing.T) {
 	require.Equal(t, []string{"hello"}, w.turns)
 }
 
+// Messages that shared a signal are taken one by one, in their order.
+func TestMessagesThatCameTogether(t *testing.T) {
+	t.Parallel()
+	w := newTalkWorld(t)
+	w.note(1, open("A"))
+	of := func(text string) chat.Message {
+		return chat.Message{UUID: "u-" + text, EventID: "e-" + text, Thread: thread, From: ada, Text: text}
+	}
+	w.note(time.Second, contract.Note{Messages: []chat.Message{of("yes"), of("and then"), of("yes")}})
+	w.note(2*time.Second, contract.Note{Close: &contract.Close{Invocation: "A", Consumed: []string{"u-yes"}}})
+	w.run(contract.Talk{})
+	require.Equal(t, []string{"A yes", "A and then"}, w.forwarded)
+	require.Equal(t, []string{"and then"}, w.turns)
+}
+
 func TestABounceGoesToTheQuestion(t *testing.T) {
 	t.Parallel()
 	w := newTalkWorld(t)
