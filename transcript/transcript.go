@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -19,13 +17,11 @@ import (
 	"github.com/countersignhq/countersign/agent"
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
+	"github.com/countersignhq/countersign/internal/listing"
 )
 
 // recent bounds how many exchanges an agent is shown.
 const recent = 50
-
-// listings bounds how often a folder is listed again that others write to at the same time.
-const listings = 20
 
 // Store keeps transcripts in a bucket. It is safe for use by several goroutines and processes.
 type Store struct {
@@ -122,40 +118,23 @@ func (s *Store) put(ctx context.Context, m chat.Message, e agent.Exchange) error
 }
 
 // keys lists the objects of a conversation, oldest first.
-func (s *Store) keys(ctx context.Context, t chat.Thread) ([]string, error) {
+func (s *Store) keys(ctx context.Context, t chat.Thread) (keys []string, err error) {
 	folder, err := s.current(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	for try := 1; ; try++ {
-		keys, err := s.list(ctx, folder)
-		switch {
-		case err == nil:
-			return keys, nil
-		case gcerrors.Code(err) != gcerrors.NotFound || try == listings:
-			return nil, fmt.Errorf("list the transcript of %s: %w", t, err)
-		}
+	objects, err := listing.Objects(ctx, s.bucket, folder+"/")
+	if err != nil {
+		return nil, fmt.Errorf("list the transcript of %s: %w", t, err)
 	}
-}
-
-// list lists a folder once. A fileblob fails with NotFound where a file that is being written
-// gets its name meanwhile.
-func (s *Store) list(ctx context.Context, folder string) (keys []string, err error) {
-	objects := s.bucket.List(&blob.ListOptions{Prefix: folder + "/"})
-	for {
-		o, err := objects.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			slices.Sort(keys)
-			return keys, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		// Half-written files (fileblob: *.tmp), also those that a crash left, are no exchanges.
+	for _, o := range objects {
+		// Half-written files are no exchanges.
 		if strings.HasSuffix(o.Key, ".json") {
 			keys = append(keys, o.Key)
 		}
 	}
+	slices.Sort(keys)
+	return keys, nil
 }
 
 // current is the folder that the conversation writes to now.

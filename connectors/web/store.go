@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"gocloud.dev/gcerrors"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/internal/listing"
 )
 
 // The kinds of Entry.
@@ -79,15 +79,12 @@ func (f feeds) Amend(ctx context.Context, ref string, change func(*Entry)) error
 }
 
 func (f feeds) Entries(ctx context.Context, thread string, limit int) ([]Entry, error) {
+	objects, err := listing.Objects(ctx, f.bucket, feed(thread))
+	if err != nil {
+		return nil, fmt.Errorf("list the conversation: %w", err)
+	}
 	var refs []string
-	for objects := f.bucket.List(&blob.ListOptions{Prefix: feed(thread)}); ; {
-		object, err := objects.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("list the conversation: %w", err)
-		}
+	for _, object := range objects {
 		if strings.HasSuffix(object.Key, ".json") {
 			refs = append(refs, object.Key)
 		}

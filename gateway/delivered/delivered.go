@@ -15,6 +15,8 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/fileblob"
 	"gocloud.dev/gcerrors"
+
+	"github.com/countersignhq/countersign/internal/listing"
 )
 
 // Store keeps files by owner (who may fetch them: a thread or a connector), the uuid of
@@ -88,14 +90,11 @@ func (s *Store) Prune(ctx context.Context, before time.Time) (int, error) {
 
 func (s *Store) remove(ctx context.Context, under string, before time.Time) (int, error) {
 	removed := 0
-	for files := s.bucket.List(&blob.ListOptions{Prefix: under}); ; {
-		file, err := files.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return removed, nil
-		}
-		if err != nil {
-			return removed, fmt.Errorf("list delivered files: %w", err)
-		}
+	files, err := listing.Objects(ctx, s.bucket, under)
+	if err != nil {
+		return 0, fmt.Errorf("list delivered files: %w", err)
+	}
+	for _, file := range files {
 		if !before.IsZero() && !file.ModTime.Before(before) {
 			continue
 		}
@@ -104,6 +103,7 @@ func (s *Store) remove(ctx context.Context, under string, before time.Time) (int
 		}
 		removed++
 	}
+	return removed, nil
 }
 
 // prefix keeps to our own objects in a bucket that others use too.

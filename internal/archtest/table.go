@@ -68,7 +68,7 @@ var table = []row{
 	{packages: []string{"connectors/api"}, ours: []string{"chat", "config", "contract", "attachments", "inbox", "gateway/..."}},
 	{
 		packages: []string{"connectors/web"},
-		ours:     []string{"chat", "config", "contract", "attachments", "inbox", "gateway/...", "approval", "tool", "words"},
+		ours:     []string{"chat", "config", "contract", "attachments", "inbox", "gateway/...", "approval", "tool", "words", "internal/listing"},
 		vendors:  []string{blobs}, // what was said in a session, kept on the attachments disk
 	},
 	{packages: []string{"connectors/web/openid"}},
@@ -87,7 +87,7 @@ var table = []row{
 	{packages: []string{"connectors/connectortest"}, ours: []string{"chat"}},
 	{packages: []string{"gateway"}, ours: []string{"chat", "contract", "tool", "config", "inbox"}},
 	{packages: []string{"gateway/ratelimit"}},
-	{packages: []string{"gateway/delivered"}, vendors: []string{blobs}},
+	{packages: []string{"gateway/delivered"}, ours: []string{"internal/listing"}, vendors: []string{blobs}},
 	{packages: []string{"events"}, ours: []string{"contract", "chat", "gateway"}},
 	{packages: []string{"inbox"}, ours: []string{"contract", "chat", "tool"}},
 	// Adapters of the ports that activities declare.
@@ -99,7 +99,7 @@ var table = []row{
 	{packages: []string{"toolbox/*"}, ours: []string{"tool", "chat", "disks", "attachments"}},
 	{packages: []string{"disks"}, vendors: []string{blobs}},
 	{packages: []string{"attachments"}, ours: []string{"disks", "chat"}, vendors: []string{blobs}},
-	{packages: []string{"transcript"}, ours: []string{"agent", "chat", "contract", "disks", "attachments"}, vendors: []string{blobs}},
+	{packages: []string{"transcript"}, ours: []string{"internal/listing", "agent", "chat", "contract", "disks", "attachments"}, vendors: []string{blobs}},
 	{packages: []string{"agent"}, ours: []string{"tool", "chat", "contract"}},
 	{packages: []string{"agent/*"}, ours: []string{"agent", "approval", "tool", "chat", "contract", "words"}},
 	{packages: []string{"rediscompat"}, ours: []string{"chat", "contract"}, vendors: []string{goRedis}},
@@ -122,6 +122,7 @@ var table = []row{
 
 	// Tests that are packages of their own.
 	{packages: []string{"internal/archtest"}},
+	{packages: []string{"internal/listing"}, vendors: []string{blobs}},
 	{packages: []string{"internal/testtools"}, vendors: []string{blobs}},
 	{packages: []string{"e2e", "e2e/*"}, ours: []string{"contract", "devstack", "internal/testtools", "connectors/web/oidctest"}, vendors: []string{temporal, temporalClient, goRedis}},
 }
