@@ -15,7 +15,7 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 		contract.ActivityAsk:    a.Ask,
 		contract.ActivityRun:    a.Run,
 		contract.ActivitySettle: a.Settle,
-		contract.ActivityClose:  a.Close,
+		contract.ActivityClose:  a.CloseAlone,
 		contract.ActivityEdit:   a.Edit,
 		contract.ActivityTell:   a.Tell,
 		contract.ActivityCheck:  a.Check,

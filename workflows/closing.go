@@ -41,7 +41,7 @@ func (q *question) close(ctx workflow.Context) {
 	}
 	in := q.closing(ctx)
 	if q.closed == nil {
-		done, err := closeActivity.do(ctx, bookkeeping("Close the question: "+q.ending()), *in)
+		done, err := closeActivity.do(ctx, closing("Close the question: "+q.ending()), *in)
 		if err != nil {
 			workflow.GetLogger(ctx).Error("the question could not be closed", "error", err)
 			return

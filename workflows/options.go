@@ -45,6 +45,13 @@ func bookkeeping(summary string) workflow.ActivityOptions {
 	}
 }
 
+// closing is bookkeeping that the conversation waits for.
+func closing(summary string) workflow.ActivityOptions {
+	o := bookkeeping(summary)
+	o.HeartbeatTimeout = heartbeat
+	return o
+}
+
 // telling is worth a good many tries, but not for ever.
 func telling(summary string) workflow.ActivityOptions {
 	o := bookkeeping(summary)

@@ -140,9 +140,3 @@ func (c *sitting) card() chat.Card {
 		Expires: time.Now().Add(2 * time.Minute),
 	}
 }
-
-// progress is a chat.Progress in memory.
-type progress map[string]bool
-
-func (p progress) Done(part string) bool { return p[part] }
-func (p progress) Mark(part string)      { p[part] = true }

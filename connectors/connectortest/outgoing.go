@@ -172,7 +172,7 @@ func editFails(ctx context.Context, c *sitting) error {
 }
 
 func replyOnce(ctx context.Context, c *sitting) error {
-	reply, done := chat.Reply{Thread: c.Thread, UUID: "u-1", Text: "Done: 1 < 2 & *x*"}, progress{}
+	reply, done := chat.Reply{Thread: c.Thread, UUID: "u-1", Text: "Done: 1 < 2 & *x*"}, Progress{}
 	for range 2 {
 		if err := c.Sender.Reply(ctx, reply, done); err != nil {
 			return err
@@ -184,7 +184,7 @@ func replyOnce(ctx context.Context, c *sitting) error {
 func replyFails(ctx context.Context, c *sitting) error {
 	for name, fault := range temporaryFaults() {
 		c.Break(fault)
-		done := progress{}
+		done := Progress{}
 		reply := chat.Reply{Thread: c.Thread, UUID: "u-1", Text: "after " + name}
 		if err := c.classified(c.Sender.Reply(ctx, reply, done), true); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -204,13 +204,13 @@ func replyFails(ctx context.Context, c *sitting) error {
 
 func replyGone(ctx context.Context, c *sitting) error {
 	c.Close()
-	return c.classified(c.Sender.Reply(ctx, chat.Reply{Thread: c.Thread, UUID: "u-1", Text: "hello"}, progress{}), false)
+	return c.classified(c.Sender.Reply(ctx, chat.Reply{Thread: c.Thread, UUID: "u-1", Text: "hello"}, Progress{}), false)
 }
 
 func attachWhole(ctx context.Context, c *sitting) error {
 	content := bytes.Repeat([]byte("0123456789abcdef"), 64<<10) // 1 MiB
 	files := []chat.File{c.File("report é.bin", content), c.File("empty.txt", []byte("x"))}
-	if err := c.Sender.Reply(ctx, chat.Reply{Thread: c.Thread, UUID: "u-1", Text: "see files", Files: files}, progress{}); err != nil {
+	if err := c.Sender.Reply(ctx, chat.Reply{Thread: c.Thread, UUID: "u-1", Text: "see files", Files: files}, Progress{}); err != nil {
 		return err
 	}
 	var got []Shown
@@ -226,7 +226,7 @@ func attachWhole(ctx context.Context, c *sitting) error {
 }
 
 func attachResumes(ctx context.Context, c *sitting) error {
-	done := progress{}
+	done := Progress{}
 	reply := chat.Reply{Thread: c.Thread, UUID: "u-1", Text: "see file", Files: []chat.File{c.File("a.bin", []byte("aaa"))}}
 	// The text goes out alone first, as in a run that ended there.
 	if err := c.Sender.Reply(ctx, chat.Reply{Thread: c.Thread, UUID: "u-1", Text: reply.Text}, done); err != nil {

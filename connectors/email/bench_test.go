@@ -48,7 +48,7 @@ type bench struct {
 	desk  *connectortest.Desk
 	store *attachments.Store
 	files *disk
-	log   *lines
+	log   *connectortest.Log
 }
 
 func newBench(t testing.TB, change ...func(*email.Params)) *bench {
@@ -66,7 +66,7 @@ func benchFor(t testing.TB, desk *connectortest.Desk, change ...func(*email.Para
 	store, err := attachments.New(attachments.Params{Disk: d})
 	require.NoError(t, err)
 
-	b := &bench{sink: emailtest.NewSink(t), zone: &emailtest.Zone{}, desk: desk, store: store, files: &disk{store: store}, log: &lines{}}
+	b := &bench{sink: emailtest.NewSink(t), zone: &emailtest.Zone{}, desk: desk, store: store, files: &disk{store: store}, log: &connectortest.Log{}}
 	b.dkim = emailtest.NewDomain(t, b.zone, "example.test")
 	p := email.Params{
 		IMAP: email.Server{Host: "127.0.0.1", Port: 1, Encryption: email.NoTLS, Username: "bot", Password: "imap-Secret-0123456789"},
@@ -232,29 +232,8 @@ func (b *bench) sent(t testing.TB) []sent {
 	return all
 }
 
-// lines is a log.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // progress is a chat.Progress in memory.
-type progress map[string]bool
-
-func (p progress) Done(part string) bool { return p[part] }
-func (p progress) Mark(part string)      { p[part] = true }
+type progress = connectortest.Progress
 
 func id(n int) string { return fmt.Sprintf("Message-ID: <m%d@example.test>\n", n) }
 

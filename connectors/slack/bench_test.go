@@ -46,7 +46,7 @@ type bench struct {
 	server *slacktest.Server
 	desk   *connectortest.Desk
 	files  *disk
-	log    *lines
+	log    *connectortest.Log
 
 	mu    sync.Mutex
 	known map[string]bool // threads that the bot is in, by key
@@ -61,7 +61,7 @@ func newBench(t testing.TB, change ...func(*slack.Params)) *bench {
 
 func benchFor(t testing.TB, desk *connectortest.Desk, change ...func(*slack.Params)) *bench {
 	t.Helper()
-	b := &bench{server: slacktest.New(), desk: desk, files: newDisk(), log: &lines{}, known: map[string]bool{}}
+	b := &bench{server: slacktest.New(), desk: desk, files: newDisk(), log: &connectortest.Log{}, known: map[string]bool{}}
 	t.Cleanup(b.server.Close)
 	b.server.Resend = time.Millisecond
 	var mu sync.Mutex
@@ -242,26 +242,5 @@ func (d *disk) count() int {
 	return len(d.content)
 }
 
-// lines is a log.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // progress is a chat.Progress in memory.
-type progress map[string]bool
-
-func (p progress) Done(part string) bool { return p[part] }
-func (p progress) Mark(part string)      { p[part] = true }
+type progress = connectortest.Progress

@@ -52,7 +52,7 @@ type bench struct {
 	server *telegramtest.Server
 	desk   *connectortest.Desk
 	files  *disk
-	log    *lines
+	log    *connectortest.Log
 }
 
 func newBench(t testing.TB, change ...func(*telegram.Params)) *bench {
@@ -62,7 +62,7 @@ func newBench(t testing.TB, change ...func(*telegram.Params)) *bench {
 
 func benchFor(t testing.TB, desk *connectortest.Desk, change ...func(*telegram.Params)) *bench {
 	t.Helper()
-	b := &bench{server: telegramtest.New(), desk: desk, files: newDisk(), log: &lines{}}
+	b := &bench{server: telegramtest.New(), desk: desk, files: newDisk(), log: &connectortest.Log{}}
 	t.Cleanup(b.server.Close)
 	p := telegram.Params{
 		Token: b.server.Token, APIURL: b.server.URL(), WebhookSecret: secret,
@@ -190,26 +190,5 @@ func (d *disk) paths() []string {
 	return paths
 }
 
-// lines is a log.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // progress is a chat.Progress in memory.
-type progress map[string]bool
-
-func (p progress) Done(part string) bool { return p[part] }
-func (p progress) Mark(part string)      { p[part] = true }
+type progress = connectortest.Progress

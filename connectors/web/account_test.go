@@ -6,13 +6,13 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/countersignhq/countersign/chat"
+	"github.com/countersignhq/countersign/connectors/connectortest"
 	"github.com/countersignhq/countersign/connectors/web/oidctest"
 	"github.com/countersignhq/countersign/connectors/web/openid"
 	"github.com/countersignhq/countersign/gateway"
@@ -30,30 +30,12 @@ func (f fakeAccounts) Account(subject, mail string) (chat.Person, string, bool) 
 	return chat.Person{}, "", false
 }
 
-// safeLog is a log that is read while it is written.
-type safeLog struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *safeLog) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(line)
-}
-
-func (l *safeLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // linked is a page with an OpenID provider.
 type linked struct {
 	*bench
 	provider *oidctest.Provider
 	accounts fakeAccounts
-	log      *safeLog
+	log      *connectortest.Log
 	// later is added to the provider's time of day as the page sees it.
 	later time.Duration
 }
@@ -62,7 +44,7 @@ const redirect = "https://countersign.example.test" + CallbackPath
 
 func newLinked(t *testing.T, change ...func(*openid.Params)) *linked {
 	t.Helper()
-	l := &linked{log: &safeLog{}, accounts: fakeAccounts{
+	l := &linked{log: &connectortest.Log{}, accounts: fakeAccounts{
 		"ada@example.test": gateway.RoleOwner, "sub-of-bob": gateway.RoleApprover, "robot@example.test": gateway.RoleAgent,
 	}}
 	l.provider = oidctest.Start(t, redirect,
