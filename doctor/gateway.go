@@ -128,7 +128,7 @@ func (g Gateway) token(ctx context.Context, n *Notes) {
 
 func (g Gateway) public(ctx context.Context, n *Notes) {
 	if g.PublicURL == "" {
-		n.Off("public_url", "not set: no webhook is registered, and questions hold no links")
+		n.Off("public_url", "not set: no webhook is registered, and links in chats lead to this machine")
 		return
 	}
 	if !private(g.PublicURL) {
