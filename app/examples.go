@@ -52,7 +52,7 @@ func (e examples) show(p *web.Params) {
 	if e.store == nil {
 		return
 	}
-	p.Workspace, p.Guides = workspacePage(e), map[string]string{"workspace": "/workspace"}
+	p.Workspace = workspacePage(e)
 }
 
 // workspacePage is the workspace as its page sees it.

@@ -28,7 +28,7 @@ func runGateway(
 	lc fx.Lifecycle, f flags, cfg *config.Config, t temporal, d *dispatch.Dispatcher, bus *events.Bus,
 	who identity, s *surfaces, e examples, store *attachments.Store, registry *tool.Registry, parts *embedded, logger *slog.Logger, failed fail,
 ) error {
-	page, err := s.page(who, d, bus, e, store, parts.ui, t.namespace, logger)
+	page, err := s.page(who, d, bus, e, store, registry.Tools(), parts.ui, t.namespace, logger)
 	if err != nil {
 		return err
 	}

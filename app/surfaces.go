@@ -29,6 +29,7 @@ import (
 	"github.com/countersignhq/countersign/gateway"
 	"github.com/countersignhq/countersign/gateway/delivered"
 	"github.com/countersignhq/countersign/gateway/ratelimit"
+	"github.com/countersignhq/countersign/tool"
 )
 
 // retryPlatform is how long a platform that does not answer at the start is left alone.
@@ -210,7 +211,7 @@ func (s *surfaces) start(ctx context.Context, logger *slog.Logger) error {
 
 // page is the web page.
 func (s *surfaces) page(
-	who identity, d *dispatch.Dispatcher, bus *events.Bus, e examples, store *attachments.Store, ui, namespace string, logger *slog.Logger,
+	who identity, d *dispatch.Dispatcher, bus *events.Bus, e examples, store *attachments.Store, tools []tool.Tool, ui, namespace string, logger *slog.Logger,
 ) (http.Handler, error) {
 	secret, err := web.EnsureSecret(s.cfg.DataDir)
 	if err != nil {
@@ -219,7 +220,7 @@ func (s *surfaces) page(
 	p := web.Params{
 		Engine: d, Identity: who, Events: bus, Attachments: files{store}, Store: s.feeds, Kept: s.delivered,
 		Secret: secret, PublicURL: s.cfg.PublicURL, UIURL: ui, Namespace: namespace, Languages: s.cfg.Choice(),
-		MaxUpload: s.cfg.HTTP.MaxUpload, Logger: logger, NewUUID: newUUID,
+		MaxUpload: s.cfg.HTTP.MaxUpload, Logger: logger, NewUUID: newUUID, Guides: guides(tools),
 	}
 	if o := s.cfg.OIDC; o.Issuer != "" {
 		p.Accounts, p.Provider = who, openid.New(openid.Params{
@@ -229,6 +230,19 @@ func (s *surfaces) page(
 	}
 	e.show(&p)
 	return web.New(p)
+}
+
+// guides are the pages on which handoffs are done, as their declarations name them.
+func guides(tools []tool.Tool) map[string]string {
+	pages := map[string]string{}
+	for _, t := range tools {
+		for _, op := range t.Operations {
+			if op.Handoff != nil && op.Handoff.Page != "" {
+				pages[t.Name+"."+op.Name] = op.Handoff.Page
+			}
+		}
+	}
+	return pages
 }
 
 var _ gateway.Attachments = files{}

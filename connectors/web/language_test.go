@@ -210,7 +210,7 @@ func sampled(t *testing.T, language string) map[string][]string {
 	t.Helper()
 	workspace := &fakeWorkspace{state: WorkspaceState{Name: "Atlas", Revision: "r1", LastName: "Atlas", LastBy: "owner", LastAt: time.Unix(0, 0)}}
 	b := newBench(t, func(p *Params) {
-		p.Workspace, p.Guides = workspace, map[string]string{"workspace": "/workspace"}
+		p.Workspace, p.Guides = workspace, map[string]string{"workspace.publish_changes": "/workspace"}
 	})
 	s := &sample{b.browser(t), map[string][]string{}}
 	s.accept = language

@@ -68,7 +68,7 @@ type Params struct {
 	Accounts Accounts
 	// Workspace is the example; nil where there is none.
 	Workspace Workspace
-	// Guides are the pages that hold the guide targets of a tool's handoffs, by the tool's name.
+	// Guides are the pages that hold the guide targets of handoffs, by tool.operation.
 	Guides map[string]string
 	// Languages are the configured ones, after which the browser is asked; the zero value is English.
 	Languages words.Choice

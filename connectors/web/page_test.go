@@ -168,7 +168,7 @@ func TestWorkspacePage(t *testing.T) {
 	t.Parallel()
 	workspace := &fakeWorkspace{state: WorkspaceState{Name: "<Atlas>", Revision: "r1"}}
 	b := newBench(t, func(p *Params) {
-		p.Workspace, p.Guides = workspace, map[string]string{"workspace": "/workspace"}
+		p.Workspace, p.Guides = workspace, map[string]string{"workspace.publish_changes": "/workspace"}
 	})
 	visitor := b.signedIn(t, "approver")
 	b.engine.states = []contract.State{{

@@ -95,7 +95,7 @@ func (p *page) handoff(v visitor, q *question, state contract.State) {
 	q.Handoff, q.Text, q.Missing = true, h.Reason, h.Missing
 	for _, s := range h.Steps {
 		next := step{Text: s.Text, Highlight: s.Highlight}
-		if guide := p.Guides[state.Tool]; guide != "" && s.Highlight != "" {
+		if guide := p.Guides[state.Tool+"."+state.Operation]; guide != "" && s.Highlight != "" {
 			next.Page = guide + "#" + s.Highlight
 		}
 		q.Steps = append(q.Steps, next)
