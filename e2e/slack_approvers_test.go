@@ -26,6 +26,7 @@ func TestSlackApprovers(t *testing.T) {
 		"H01 the requester only":                     slackRequester,
 		"H01 people on a list only":                  slackList,
 		"H02 anyone but the requester":               slackOther,
+		"H02 who asked by mail is the same in Slack": slackOtherByMail,
 		"quorum: one person on two channels is one":  slackQuorum,
 		"quorum: over HTTP, then in Slack":           slackQuorumHTTP,
 		"quorum: one no ends it":                     slackQuorumNo,
@@ -101,6 +102,25 @@ func slackOther(t *testing.T, s *slack) {
 	k.await(t, "✅ Done: file_manager move")
 	require.Equal(t, "api", s.API.Result(t, question.ID).Approval.Decision.Via)
 	require.True(t, s.Exists("moved.txt"))
+}
+
+// What bob asked for by mail is put to a channel: he is the requester there too.
+func slackOtherByMail(t *testing.T, s *slack) {
+	s.Write(t, "mailed.txt", "x")
+	k := s.mention("C29", harness.SlackBob, "!help")
+	k.await(t, "I understand these words")
+	call := harness.File("move", "mailed.txt", "destination", "by-mail.txt").In("slack", k.key())
+	call.Requester = "email:bob@example.test"
+	id := s.API.Invoke(t, call)
+	question, prompt := k.question(t)
+	require.Equal(t, id, question.ID)
+	s.presses(t, harness.SlackBob, prompt, "Yes")
+	s.whispered(t, prompt, harness.SlackBob, "You may not answer this one")
+	require.Equal(t, http.StatusForbidden, s.decides(t, harness.Bob, id, "allow"))
+	s.open(t, question)
+	s.presses(t, harness.SlackCarol, prompt, "Yes")
+	k.closed(t, prompt, allowed+"carol at ")
+	require.Equal(t, "completed", s.API.Result(t, id).Status)
 }
 
 func slackQuorum(t *testing.T, s *slack) {

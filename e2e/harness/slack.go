@@ -33,8 +33,8 @@ func SlackPeople() string {
 		{Robot, "role: agent, ", SlackRobot},
 	} {
 		sum := sha256.Sum256([]byte(Token(p.name)))
-		people = append(people, fmt.Sprintf(`{name: %s, %sslack: ["%s/%s"], tokens: ["sha256:%s"]}`,
-			p.name, p.more, SlackTeam, p.user, hex.EncodeToString(sum[:])))
+		people = append(people, fmt.Sprintf(`{name: %s, %semail: [%s@example.test], slack: ["%s/%s"], tokens: ["sha256:%s"]}`,
+			p.name, p.more, p.name, SlackTeam, p.user, hex.EncodeToString(sum[:])))
 	}
 	return "[" + strings.Join(people, ", ") + "]"
 }
