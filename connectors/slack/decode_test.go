@@ -28,6 +28,8 @@ func TestTyped(t *testing.T) {
 		"<!subteam^S01|@admins> <!subteam^S02>":    "@admins <!subteam^S02>",
 		"<!date^1^{date}|yes> <!subteam^S01|yes>":  "<!date^1^{date}|yes> <!subteam^S01|yes>",
 		"<>  <|yes> a<b":                           "<>  <|yes> a<b",
+		"<Yes>":                                    "<Yes>",
+		"<yes|yes>":                                "<yes|yes>",
 		"&lt;http://notes.md|notes.md&gt; is text": "<http://notes.md|notes.md> is text",
 	} {
 		require.Equal(t, want, typed(raw), raw)

@@ -48,6 +48,8 @@ func plain(whole, inside string) string {
 		return whole
 	}
 	switch {
+	case !strings.Contains(target, ":"):
+		return whole // every address has a scheme: this is none of Slack's tokens
 	case !labelled || label == "" || label == target:
 		return target
 	case automatic(target, label):
