@@ -22,9 +22,8 @@ func (a *Activities) Open(ctx context.Context, in contract.AskInput) (struct{}, 
 // Ask makes a question known and sends its prompt. The order matters (DESIGN, mechanism 1): the
 // conversation knows of it before the keys are set, and these before the prompt is sent.
 func (a *Activities) Ask(ctx context.Context, in contract.AskInput) (contract.Asked, error) {
-	sender, ok := a.Senders[in.Card.Thread.Connector]
-	if !ok {
-		return contract.Asked{}, finalError(fmt.Sprintf("the connector %q is not configured here", in.Card.Thread.Connector))
+	if _, err := a.sender(in.Card.Thread); err != nil {
+		return contract.Asked{}, err
 	}
 	if _, err := a.Open(ctx, in); err != nil {
 		return contract.Asked{}, err
@@ -38,12 +37,12 @@ func (a *Activities) Ask(ctx context.Context, in contract.AskInput) (contract.As
 	a.mirrored("set the pending key", in.Card, func(m Mirror) error {
 		return m.Open(ctx, in.Card.Thread, in.Open.Invocation, in.Timeout)
 	})
-	card := labelled(in.Card)
+	card := in.Card
 	card.Expires = expected
 	began := a.Now()
-	receipt, err := sender.Post(ctx, card)
+	receipt, err := a.post(ctx, card)
 	if err != nil {
-		return contract.Asked{}, classified(err)
+		return contract.Asked{}, err
 	}
 	delivered := a.Now()
 	a.mirrored("renew the pending key", in.Card, func(m Mirror) error {
@@ -51,6 +50,29 @@ func (a *Activities) Ask(ctx context.Context, in contract.AskInput) (contract.As
 	})
 	a.Publish("asked", in.Open.Invocation, in.Card.Thread, in.Card.Text)
 	return contract.Asked{Began: began.UTC(), Delivered: delivered.UTC(), Receipt: receipt}, nil
+}
+
+// Copy puts a question to one more conversation. It is known to its own by then, and no program
+// outside waits for it there, so that nothing has to be in order.
+func (a *Activities) Copy(ctx context.Context, in contract.CopyInput) (chat.Receipt, error) {
+	return a.post(ctx, in.Card)
+}
+
+func (a *Activities) post(ctx context.Context, card chat.Card) (chat.Receipt, error) {
+	sender, err := a.sender(card.Thread)
+	if err != nil {
+		return chat.Receipt{}, err
+	}
+	receipt, err := sender.Post(ctx, labelled(card))
+	return receipt, classified(err)
+}
+
+func (a *Activities) sender(thread chat.Thread) (chat.Sender, error) {
+	sender, ok := a.Senders[thread.Connector]
+	if !ok {
+		return nil, finalError(fmt.Sprintf("the connector %q is not configured here", thread.Connector))
+	}
+	return sender, nil
 }
 
 // labelled writes on the buttons what they say in the card's language. Those that an earlier

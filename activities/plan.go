@@ -100,13 +100,46 @@ func (a *Activities) question(ctx context.Context, op *tool.Operation, in contra
 	if mode == approval.ByHandoff {
 		return a.handoff(ctx, op, in, plan)
 	}
-	prompt, err := approval.RenderIn(plan.Language, generic(*op, plan.Language), plan.Parameters)
-	if err != nil {
-		return contract.Plan{}, fmt.Errorf("render the prompt: %w", err)
-	}
-	plan.Prompt = words.Say(plan.Language, chat.Text(chat.LineQuestion, "prompt", prompt))
 	// A grant is for the conversation of the call; the route's is another one.
 	plan.OfferAlways = approval.OffersAlways(mode) && plan.Thread == in.Thread
+	return a.phrased(in, plan, func(language string) (string, error) {
+		prompt, err := approval.RenderIn(language, generic(*op, language), plan.Parameters)
+		if err != nil {
+			return "", fmt.Errorf("render the prompt: %w", err)
+		}
+		return words.Say(language, chat.Text(chat.LineQuestion, "prompt", prompt)), nil
+	})
+}
+
+// phrased puts a question or a step into words: for its conversation, and for the others where
+// the policy wants it asked too.
+func (a *Activities) phrased(in contract.Invocation, plan contract.Plan, say func(language string) (string, error)) (contract.Plan, error) {
+	var err error
+	if plan.Prompt, err = say(plan.Language); err != nil {
+		return contract.Plan{}, err
+	}
+	for _, to := range a.AlsoAsk[in.Tool+"."+in.Operation] {
+		if to.Thread == plan.Thread {
+			continue
+		}
+		if to.Person.Key() != "" {
+			if may, _ := approval.MayAnswer(plan.Approvers, to.Person, in.Requester.Key(), false); !may {
+				continue // it would only be a question to somebody who is then refused
+			}
+		}
+		language := a.Languages.Of(to.Person, to.Thread, "")
+		prompt, err := say(language)
+		if err != nil {
+			return contract.Plan{}, err
+		}
+		line := chat.Text(chat.LineCopy, "prompt", prompt, "place", plan.Thread.Connector)
+		if in.Requester.Key() == "" {
+			line = line.With("by", chat.LineProgram)
+		} else {
+			line.Args["by"] = approval.Escape(in.Requester.Key()) // never a display name, which anyone can choose
+		}
+		plan.Copies = append(plan.Copies, contract.Copy{Thread: to.Thread, Prompt: words.Say(language, line), Language: language})
+	}
 	return plan, nil
 }
 
@@ -174,8 +207,15 @@ func (a *Activities) handoff(ctx context.Context, op *tool.Operation, in contrac
 	if in.Thread.Connector != chat.Web || plan.Thread != in.Thread { // there, the card itself shows it
 		h.Page = a.page(declared, in.ID)
 	}
-	plan.Handoff, plan.Prompt = &h, words.Say(plan.Language, stepLine(h))
-	return plan, nil
+	plan.Handoff = &h
+	return a.phrased(in, plan, func(language string) (string, error) {
+		if language == plan.Language {
+			return words.Say(language, stepLine(h)), nil
+		}
+		other, translated := h, op.In(language).Handoff
+		other.Reason, other.Steps, other.Page = translated.Reason, translated.Steps, a.page(translated, in.ID)
+		return words.Say(language, stepLine(other)), nil
+	})
 }
 
 // stepLine is the step as a chat shows it.

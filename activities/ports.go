@@ -93,6 +93,12 @@ type Defaults struct {
 	Page string
 }
 
+// Audience is one more conversation to ask in. Person is whose it is, where it is one person's own.
+type Audience struct {
+	Thread chat.Thread
+	Person chat.Person
+}
+
 // Params are what the activities need. Mirror, Audit and Publish may be nil.
 type Params struct {
 	Registry    *tool.Registry
@@ -107,6 +113,8 @@ type Params struct {
 	Audit       Audit
 	Publish     Publish
 	Defaults    Defaults
+	// AlsoAsk says for a tool.operation where else its questions are put (the policy's `ask_also`).
+	AlsoAsk map[string][]Audience
 	// Languages are the configured ones; the zero value is English.
 	Languages words.Choice
 	Now       func() time.Time

@@ -13,6 +13,7 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 		contract.ActivityPlan:   a.Plan,
 		contract.ActivityOpen:   a.Open,
 		contract.ActivityAsk:    a.Ask,
+		contract.ActivityCopy:   a.Copy,
 		contract.ActivityRun:    a.Run,
 		contract.ActivitySettle: a.Settle,
 		contract.ActivityClose:  a.CloseAlone,

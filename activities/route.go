@@ -38,7 +38,11 @@ func (a *Activities) Route(ctx context.Context, in contract.RouteInput) (contrac
 	if approval.Read(m.Text).Kind == approval.NoText {
 		return contract.Routed{}, nil
 	}
-	switch err := a.Signals.Reply(ctx, in.Pending, contract.ReplyOf(m)); {
+	question := in.Pending
+	if in.Copy != "" {
+		question = in.Copy
+	}
+	switch err := a.Signals.Reply(ctx, question, contract.ReplyOf(m)); {
 	case errors.Is(err, contract.ErrGone):
 		return contract.Routed{Gone: true}, nil
 	case err != nil:

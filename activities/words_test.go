@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/countersignhq/countersign/activities"
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
 	"github.com/countersignhq/countersign/tool"
@@ -50,6 +51,41 @@ func TestThePromptsLanguage(t *testing.T) {
 		require.Equal(t, test.language, plan.Language, name)
 		require.Equal(t, test.prompt, plan.Prompt, name)
 	}
+}
+
+// Where the policy wants it asked too: in the language that is spoken there, and to nobody who is
+// then refused.
+func TestAQuestionThatIsAskedElsewhereToo(t *testing.T) {
+	t.Parallel()
+	own := func(person string, language string) activities.Audience {
+		return activities.Audience{
+			Thread: chat.Thread{Connector: chat.Email, Key: person + "@example.test"}, Person: chat.Person{Name: person, Language: language},
+		}
+	}
+	w := newWorld(t, []tool.Operation{operation(speaks, func(op *tool.Operation) { op.Approvers.Who = tool.WhoOther })}, func(w *world) {
+		w.params.AlsoAsk = map[string][]activities.Audience{
+			"t.o":       {own("carol", "de"), own("ada", ""), {Thread: group}, {Thread: telegram}},
+			"t.another": {own("bob", "")},
+		}
+	})
+	plan := w.plan(t, invocation(func(in *contract.Invocation) { in.Requester = chat.Person{ID: "telegram:1001", Name: "ada"} }))
+	require.Equal(t, []contract.Copy{
+		{
+			Thread: chat.Thread{Connector: chat.Email, Key: "carol@example.test"}, Language: "de",
+			Prompt: "⚠️ a löschen? Zum Bestätigen mit 'Yes' antworten.\n\nFür ada, in telegram. Nutzen Sie einen Knopf oder antworten Sie auf genau diese Nachricht: Ein Wort für sich allein zählt hier nicht.",
+		},
+		{
+			Thread: group, Language: "en",
+			Prompt: "⚠️ Delete a? Reply 'Yes' to confirm.\n\nFor ada, in telegram. Use a button, or reply to this very message: here a word on its own answers nothing.",
+		},
+	}, plan.Copies, "neither ada, who asked, nor where it is asked anyway")
+
+	plan = w.plan(t, invocation(func(in *contract.Invocation) { in.Requester = chat.Person{ID: "telegram:7", Display: "carol"} }))
+	require.Len(t, plan.Copies, 3)
+	require.Contains(t, plan.Copies[1].Prompt, "For telegram:7, in telegram.", "anyone can call themselves carol")
+	plan = w.plan(t, invocation(func(in *contract.Invocation) { in.Requester = chat.Person{} }))
+	require.Len(t, plan.Copies, 1, "it is not known whom it is made for, so no person is known who may answer")
+	require.Contains(t, plan.Copies[0].Prompt, "For another program, in telegram.")
 }
 
 // A question that is asked elsewhere is read by the people there.

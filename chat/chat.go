@@ -196,6 +196,9 @@ type Card struct {
 type Receipt struct {
 	// Ref is the platform's id of the message sent, enough to edit it and to see replies to it.
 	Ref string `json:"ref"`
+	// Thread is where the message is, if that is not the thread it was sent to: a message to a
+	// Slack channel begins one of its own.
+	Thread Thread `json:"thread,omitzero"`
 }
 
 // Reply is what the agent answers at the end of a turn.

@@ -49,6 +49,9 @@ const (
 	// LineStepUnchecked is LineStepMissing where the state could not be read.
 	LineStepUnchecked = "step_unchecked"
 
+	// LineCopy is a question or a step in a conversation that it does not come from.
+	LineCopy = "copy"
+
 	// LineVoteNoted answers a yes that is not the last one needed.
 	LineVoteNoted = "vote_noted"
 

@@ -141,3 +141,35 @@ func TestFolder(t *testing.T) {
 		require.Equal(t, want != "", ok, diskURL)
 	}
 }
+
+func TestAlsoAsked(t *testing.T) {
+	t.Parallel()
+	const people = `
+people:
+  - {name: ada, slack: [T01/U01], telegram: [1001], language: de}
+  - {name: bob, telegram: [1002], email: [Bob@Example.test]}
+  - {name: carol, email: [carol@example.test]}
+policy:
+  a.b: {ask_also: [ada, bob, carol, "telegram:-100:7", "slack:U01", "email:bob@example.test"]}
+`
+	c, err := load(people+`
+telegram: {token: "1:x", mode: polling}
+email: {imap: {host: h, username: u, password: p}, smtp: {host: h, from_address: us@example.test}}
+`, nil)
+	require.ErrorContains(t, err, `policy[a.b].ask_also[4] (COUNTERSIGN_POLICY): "slack:U01" needs slack`)
+	require.Nil(t, c)
+	c, err = load(people+`
+slack: {bot_token: x, signing_secret: y}
+telegram: {token: "1:x", mode: polling}
+email: {imap: {host: h, username: u, password: p}, smtp: {host: h, from_address: us@example.test}}
+`, nil)
+	require.NoError(t, err)
+	got := map[string]string{}
+	for _, to := range c.AlsoAsked()["a.b"] {
+		got[to.Thread.String()] = to.Person.Name + " " + to.Person.Language
+	}
+	require.Equal(t, map[string]string{
+		"slack:U01": "ada de", "telegram:1002": "bob ", "email:carol@example.test": "carol ",
+		"telegram:-100:7": " ", "email:bob@example.test": "bob ",
+	}, got)
+}

@@ -17,6 +17,8 @@ type Policy struct {
 	Timeout time.Duration `koanf:"timeout"`
 	// Approvers is nil where it is unset.
 	Approvers *Approvers `koanf:"approvers"`
+	// AskAlso are names from the people list, or connector:thread_key: the question is put there too.
+	AskAlso []string `koanf:"ask_also"`
 	// Loosen allows the policy to be looser than the declaration.
 	Loosen bool `koanf:"loosen"`
 }

@@ -138,6 +138,7 @@ func (c *Config) validatePolicy(found *problems) {
 		if policy.Approvers != nil {
 			c.validateApprovers(found, key+".approvers", *policy.Approvers)
 		}
+		c.validateAskAlso(found, key+".ask_also", policy.AskAlso)
 	}
 }
 

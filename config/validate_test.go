@@ -82,6 +82,11 @@ func TestProblemsNameTheKeyAndWhatToDo(t *testing.T) {
 		{"policy agent", "people: [{name: bot, role: agent}]\npolicy: {a.b: {approvers: {who: list, people: [bot]}}}", `"bot" is an agent, which never decides`},
 		{"policy quorum", "people: [{name: a}]\npolicy: {a.b: {approvers: {who: list, people: [a, a], quorum: 2}}}", "names 1 who may answer where 2 must agree"},
 		{"policy people without list", "people: [{name: a}]\npolicy: {a.b: {approvers: {people: [a]}}}", "counts only with who: list"},
+		{"ask also a stranger", "policy: {a.b: {ask_also: [eve]}}", `policy[a.b].ask_also[0] (COUNTERSIGN_POLICY): "eve" is nobody in people`},
+		{"ask also somebody away", "people: [{name: a, telegram: [1]}]\npolicy: {a.b: {ask_also: [a]}}", `"a" cannot be reached`},
+		{"ask also nowhere", "policy: {a.b: {ask_also: ['irc:x']}}", `"irc:x" is not connector:thread_key`},
+		{"ask also on the page", "policy: {a.b: {ask_also: ['web:1']}}", `"web:1" is no place to ask in`},
+		{"ask also where nothing is on", "policy: {a.b: {ask_also: ['telegram:1']}}", `"telegram:1" needs telegram, which is not switched on`},
 		{"policy alone twice", "policy: {a.b: {approvers: {who: requester, quorum: 2}}}", "the requester is one person"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -25,6 +25,11 @@ type Asked struct {
 	Receipt   chat.Receipt `json:"receipt"`
 }
 
+// CopyInput is what it takes to put a question to one more conversation.
+type CopyInput struct {
+	Card chat.Card `json:"card"`
+}
+
 // CloseInput is what has to happen when a question ends; it may be repeated.
 type CloseInput struct {
 	Close   Close        `json:"close"`
@@ -98,6 +103,8 @@ type RouteInput struct {
 	Pending string `json:"pending,omitempty"`
 	// Forward tells that the message may answer it.
 	Forward bool `json:"forward,omitempty"`
+	// Copy is the question whose copy the message points at: it goes there instead.
+	Copy string `json:"copy,omitempty"`
 }
 
 // Routed says what became of a message.

@@ -18,6 +18,8 @@ type Talk struct {
 	Pending *Open `json:"pending,omitempty"`
 	// Waiting are questions that queue behind it.
 	Waiting []Open `json:"waiting,omitempty"`
+	// Copies are questions of other conversations that are asked here too.
+	Copies []Copied `json:"copies,omitempty"`
 	// InFlight are messages handed to a question that has not closed over them yet.
 	InFlight []Forwarded `json:"in_flight,omitempty"`
 	// Queue are messages that wait for a turn.
@@ -51,6 +53,7 @@ type Note struct {
 	TurnDone *TurnDone      `json:"turn_done,omitempty"`
 	Revoke   *Revoke        `json:"revoke,omitempty"`
 	Bounced  *Bounced       `json:"bounced,omitempty"`
+	Copied   *Copied        `json:"copied,omitempty"`
 }
 
 // Grant is a standing "Always allow" (CONTRACT §2).
@@ -77,6 +80,13 @@ type Open struct {
 	Requester  string         `json:"requester,omitempty"`
 	Queue      bool           `json:"queue,omitempty"`
 	Handoff    bool           `json:"handoff,omitempty"`
+}
+
+// Copied tells a conversation that a question of another one is asked there too.
+type Copied struct {
+	Open Open `json:"open"`
+	// Ref is the copy's Receipt.Ref.
+	Ref string `json:"ref"`
 }
 
 // Close tells a conversation that a question has ended.

@@ -61,6 +61,8 @@ type Plan struct {
 	OfferAlways bool           `json:"offer_always,omitempty"`
 	Approvers   tool.Approvers `json:"approvers,omitzero"`
 	Timeout     time.Duration  `json:"timeout,omitempty"`
+	// Copies are put to people who are not in the question's conversation.
+	Copies []Copy `json:"copies,omitempty"`
 	// Queue makes a question wait for its turn instead of superseding the pending one.
 	Queue bool `json:"queue,omitempty"`
 	// Handoff is set for operations that a person does.
@@ -74,6 +76,15 @@ type Plan struct {
 
 	Repeatable bool          `json:"repeatable,omitempty"` // declared idempotent
 	RunTimeout time.Duration `json:"run_timeout,omitempty"`
+}
+
+// Copy is a question as it is put to one more conversation. It is answered by its buttons, or by a
+// reply that points at it: whatever else is said there is no answer to it.
+type Copy struct {
+	Thread chat.Thread `json:"thread"`
+	Prompt string      `json:"prompt"`
+	// Language as in Plan.
+	Language string `json:"language,omitempty"`
 }
 
 // Handoff is the frozen declaration of a step that a person does, in the plan's language.
@@ -119,6 +130,8 @@ type Approval struct {
 	Decision  *chat.Decision `json:"decision"`
 	// DecisionID is the id of the answer that decided.
 	DecisionID string `json:"decision_id,omitempty"`
+	// Copies are the other conversations that have it too.
+	Copies []chat.Thread `json:"copies,omitempty"`
 	// Votes are the yes answers so far, where several people must agree.
 	Votes []chat.Decision `json:"votes,omitempty"`
 }
@@ -174,7 +187,9 @@ type Answer struct {
 type Reply struct {
 	ID string `json:"id"`
 	// Message is the uuid of the message; empty for a reply from Redis.
-	Message    string      `json:"message,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Thread is where the message was written; earlier versions did not say.
+	Thread     chat.Thread `json:"thread,omitzero"`
 	By         chat.Person `json:"by,omitzero"`
 	Via        string      `json:"via"`
 	Text       string      `json:"text"`
@@ -185,7 +200,7 @@ type Reply struct {
 // ReplyOf makes the reply that an invocation gets of a message.
 func ReplyOf(m chat.Message) Reply {
 	return Reply{
-		ID: m.EventID, Message: m.UUID, By: m.From, Via: m.Thread.Connector,
+		ID: m.EventID, Message: m.UUID, Thread: m.Thread, By: m.From, Via: m.Thread.Connector,
 		Text: m.Text, ReplyTo: m.ReplyTo, ReceivedAt: m.ReceivedAt,
 	}
 }

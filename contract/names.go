@@ -44,6 +44,7 @@ const (
 	ActivityPlan   = "plan"
 	ActivityOpen   = "open"
 	ActivityAsk    = "ask"
+	ActivityCopy   = "copy"
 	ActivityRun    = "run"
 	ActivitySettle = "settle"
 	ActivityClose  = "close"

@@ -47,22 +47,31 @@ func decisionOf(a chat.Action) string {
 	}
 }
 
-// resolve finds the invocation behind a button whose id did not fit: it can only be the one
-// that is pending in the chat the button is in.
+// resolve finds the invocation behind a button whose id did not fit: it can only be one that is
+// pending in the chat the button is in, or has a copy there.
 func (d *Dispatcher) resolve(ctx context.Context, c chat.Click) (string, error) {
 	want, short := strings.CutPrefix(c.Invocation, digestPrefix)
 	if !short {
 		return c.Invocation, nil
 	}
 	talk, err := d.talk(ctx, c.Thread)
-	if err != nil || talk.Pending == nil {
+	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256([]byte(talk.Pending.Invocation))
-	if !strings.HasPrefix(hex.EncodeToString(sum[:]), want) {
-		return "", nil
+	var open []contract.Open
+	if talk.Pending != nil {
+		open = append(open, *talk.Pending)
 	}
-	return talk.Pending.Invocation, nil
+	for _, copied := range talk.Copies {
+		open = append(open, copied.Open)
+	}
+	for _, o := range open {
+		sum := sha256.Sum256([]byte(o.Invocation))
+		if strings.HasPrefix(hex.EncodeToString(sum[:]), want) {
+			return o.Invocation, nil
+		}
+	}
+	return "", nil
 }
 
 // Decide hands in a decision and returns what became of it. Where no engine answers in time the

@@ -17,6 +17,8 @@ const (
 	maxSeen = 500
 	// maxClosed prompts are remembered, so that a reply to one of them answers nothing.
 	maxClosed = 50
+	// maxCopies are questions of other conversations that are open here at once.
+	maxCopies = 100
 	// maxNotes before the history starts afresh, well before Temporal suggests it.
 	maxNotes = 2000
 )
@@ -100,6 +102,8 @@ func (c *conversation) take(ctx workflow.Context, note contract.Note) {
 		}
 	case note.Open != nil:
 		c.open(ctx, *note.Open)
+	case note.Copied != nil:
+		c.copied(*note.Copied)
 	case note.Close != nil:
 		c.close(ctx, *note.Close)
 	case note.Closing != nil:

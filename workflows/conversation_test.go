@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -51,10 +52,10 @@ func newTalkWorld(t *testing.T) *talkWorld {
 			return contract.Routed{Taken: true}, nil
 		case !in.Forward || in.Message.Text == "":
 			return contract.Routed{}, nil
-		case w.gone[in.Pending]:
+		case w.gone[cmp.Or(in.Copy, in.Pending)]:
 			return contract.Routed{Gone: true}, nil
 		}
-		w.forwarded = append(w.forwarded, in.Pending+" "+in.Message.Text)
+		w.forwarded = append(w.forwarded, cmp.Or(in.Copy, in.Pending)+" "+in.Message.Text)
 		return contract.Routed{Forwarded: true}, nil
 	}, activity.RegisterOptions{Name: contract.ActivityRoute})
 	w.RegisterActivityWithOptions(func(_ context.Context, in contract.SignalInput) (contract.Routed, error) {

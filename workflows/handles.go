@@ -3,6 +3,7 @@ package workflows
 import (
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
 )
 
@@ -13,6 +14,7 @@ const (
 	planActivity   = handle[contract.Invocation, contract.Plan](contract.ActivityPlan)
 	openActivity   = handle[contract.AskInput, struct{}](contract.ActivityOpen)
 	askActivity    = handle[contract.AskInput, contract.Asked](contract.ActivityAsk)
+	copyActivity   = handle[contract.CopyInput, chat.Receipt](contract.ActivityCopy)
 	runActivity    = handle[contract.RunInput, contract.RunOutput](contract.ActivityRun)
 	settleActivity = handle[contract.CheckInput, contract.Settled](contract.ActivitySettle)
 	closeActivity  = handle[contract.CloseInput, contract.Closed](contract.ActivityClose)

@@ -148,7 +148,7 @@ func (q *question) judgeStep(r contract.Reply, d chat.Decision) {
 	word := approval.ReadStep(r.Text)
 	if word == "" {
 		if r.Message != "" {
-			q.returned = append(q.returned, r.Message)
+			q.returned = append(q.returned, r)
 		}
 		q.answers[r.ID] = answered{}
 		return

@@ -40,6 +40,10 @@ type world struct {
 	// run is the tool.
 	run    func(context.Context, contract.RunInput) (contract.RunOutput, error)
 	settle func(context.Context, contract.CheckInput) (contract.Settled, error)
+	// copy is the platform's answer to a copy of the prompt; copies have the reference "copy-{key}".
+	copy func(contract.CopyInput) error
+	// places are where copies turn out to be.
+	places map[chat.Thread]chat.Thread
 	// held is what the conversation still holds at a deadline.
 	held []contract.Reply
 
@@ -48,7 +52,11 @@ type world struct {
 	runs   int
 	closes []contract.CloseInput
 	notes  []contract.Note
+	noted  []chat.Thread // whom notes were for
+	copies []contract.CopyInput
+	edits  []contract.CloseInput
 	told   []string
+	tells  []contract.TellInput
 }
 
 func newWorld(t *testing.T) *world {
@@ -102,11 +110,27 @@ func (w *world) activities() {
 			w.closes = append(w.closes, in)
 			return contract.Closed{Edited: true}, nil
 		},
-		contract.ActivityEdit: func(context.Context, contract.CloseInput) error { return nil },
+		contract.ActivityCopy: func(_ context.Context, in contract.CopyInput) (chat.Receipt, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.copies = append(w.copies, in)
+			if w.copy != nil {
+				if err := w.copy(in); err != nil {
+					return chat.Receipt{}, err
+				}
+			}
+			return chat.Receipt{Ref: "copy-" + in.Card.Thread.Key, Thread: w.places[in.Card.Thread]}, nil
+		},
+		contract.ActivityEdit: func(_ context.Context, in contract.CloseInput) error {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.edits = append(w.edits, in)
+			return nil
+		},
 		contract.ActivityTell: func(_ context.Context, in contract.TellInput) error {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			w.told = append(w.told, words.Say(in.Language, in.Line))
+			w.told, w.tells = append(w.told, words.Say(in.Language, in.Line)), append(w.tells, in)
 			return nil
 		},
 		contract.ActivitySignal: func(_ context.Context, in contract.SignalInput) (contract.Routed, error) {
@@ -115,9 +139,14 @@ func (w *world) activities() {
 			if in.Note == nil {
 				return contract.Routed{}, errors.New("an invocation only writes notes to its conversation")
 			}
-			w.notes = append(w.notes, *in.Note)
+			w.notes, w.noted = append(w.notes, *in.Note), append(w.noted, in.Thread)
 			if in.Note.Closing != nil {
-				word := contract.Word{Kind: contract.WordConfirmed, Replies: w.held}
+				word := contract.Word{Kind: contract.WordConfirmed}
+				for _, r := range w.held {
+					if r.Thread == (chat.Thread{}) || r.Thread == in.Thread {
+						word.Replies = append(word.Replies, r)
+					}
+				}
 				w.RegisterDelayedCallback(func() { w.SignalWorkflow(contract.SignalWord, word) }, time.Millisecond)
 			}
 			return contract.Routed{}, nil

@@ -102,6 +102,7 @@ func (i *invocation) finish(ctx workflow.Context) (contract.Result, error) {
 	details(ctx, i.epitaph())
 	i.question.close(ctx)
 	i.tell(ctx)
+	i.question.gather(ctx)
 	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
 		return contract.Result{}, fmt.Errorf("wait for running updates: %w", err)
 	}

@@ -101,7 +101,7 @@ func (q *question) word(w contract.Word) {
 	case contract.WordGo:
 		q.mayGo = true
 	case contract.WordConfirmed:
-		q.confirmed = true
+		q.confirmed++
 	case contract.WordBounced:
 		if q.asked != nil && q.asked.Receipt.Ref == w.Ref {
 			q.end(approval.ReasonUndeliverable)
@@ -164,7 +164,7 @@ func (q *question) weigh(a contract.Answer) chat.Verdict {
 		return chat.Verdict{Standing: chat.StandingInvalid}
 	}
 	switch {
-	case a.Thread != (chat.Thread{}) && a.Thread != plan.Thread:
+	case a.Thread != (chat.Thread{}) && !q.asksIn(a.Thread):
 		return chat.Verdict{Standing: chat.StandingRefused, Reason: "this button belongs to another chat"}
 	case !q.entitled(a.By, a.Entitled):
 		return chat.Verdict{Standing: chat.StandingRefused, Reason: "this question is for " + q.whom()}
@@ -193,11 +193,11 @@ func (q *question) judgeText(r contract.Reply) {
 	case q.late(r.ReceivedAt):
 		return // the end of the question gives it back
 	case !fromRedis && r.ReceivedAt.Before(q.asked.Began),
-		r.ReplyTo != "" && q.asked != nil && r.ReplyTo != q.asked.Receipt.Ref,
+		q.pointsElsewhere(r),
 		!q.entitled(r.By, false):
 		q.answers[r.ID] = answered{}
 		if !fromRedis {
-			q.returned = append(q.returned, r.Message)
+			q.returned = append(q.returned, r)
 		}
 		return
 	}
@@ -220,7 +220,7 @@ func (q *question) judgeText(r contract.Reply) {
 	verdict := q.vote(r.ID, d, r.By)
 	q.answers[r.ID] = answered{decision: d.Decision, verdict: verdict}
 	if verdict.Standing == chat.StandingNoted && !fromRedis {
-		q.noted = append(q.noted, r.ID)
+		q.noted = append(q.noted, r)
 	}
 	if !fromRedis {
 		q.consumed = append(q.consumed, r.Message)

@@ -34,16 +34,17 @@ type question struct {
 	decisionID string
 	byText     bool
 	consumed   []string
-	returned   []string
-	noted      []string // answers in words that others have to join
+	returned   []contract.Reply
+	noted      []contract.Reply // answers in words that others have to join
 
 	superseder string
 	mayGo      bool // the conversation let it ask (queue)
-	confirmed  bool // the conversation gave its word at the deadline
+	confirmed  int  // the conversations that gave their word at the deadline
 
 	// step is set where the question is a handoff: a person does something instead of agreeing.
 	step *step
 
+	copies []*copied
 	opened bool             // the conversation was told: it must be told of the end
 	closed *contract.Closed // what was done when it ended
 	signals
@@ -88,6 +89,7 @@ func (q *question) put(ctx workflow.Context) {
 	}
 	if q.open {
 		q.send(ctx, timeout, in)
+		q.spread(ctx)
 	}
 }
 
@@ -218,6 +220,11 @@ func (q *question) approval() *contract.Approval {
 	if q.asked != nil {
 		at, until := q.asked.Delivered.UTC(), q.deadline.UTC()
 		a.AskedAt, a.ExpiresAt = &at, &until
+	}
+	for _, c := range q.copies {
+		if c.receipt != nil {
+			a.Copies = append(a.Copies, c.Thread)
+		}
 	}
 	if q.tally != nil && plan.Approvers.Quorum > 1 {
 		a.Votes = slices.Clone(q.tally.Votes())

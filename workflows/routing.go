@@ -18,10 +18,14 @@ func (c *conversation) message(ctx workflow.Context, m chat.Message) {
 	}
 	command, language := chat.ReadCommand(m.Text)
 	// A command is no answer: `!new` takes the question back, the others leave it as it is.
-	forward := command == chat.CommandNone && c.mayAnswer(m)
+	question := c.answers(m)
+	forward := command == chat.CommandNone && question != ""
 	in := contract.RouteInput{Message: m, Forward: forward}
 	if c.Pending != nil {
 		in.Pending = c.Pending.Invocation
+	}
+	if question != in.Pending {
+		in.Copy = question
 	}
 	routed, err := routeActivity.first(ctx, bookkeeping("Route a message"), in)
 	switch {
@@ -30,7 +34,7 @@ func (c *conversation) message(ctx workflow.Context, m chat.Message) {
 		c.enqueue(ctx, m)
 	case routed.Taken:
 	case routed.Forwarded:
-		c.InFlight = append(c.InFlight, contract.Forwarded{Invocation: in.Pending, Message: m})
+		c.InFlight = append(c.InFlight, contract.Forwarded{Invocation: question, Message: m})
 	case forward && !routed.Gone:
 		// A file without text: stored, and the question stays open.
 	case command == chat.CommandNew:
@@ -45,19 +49,35 @@ func (c *conversation) message(ctx workflow.Context, m chat.Message) {
 	}
 }
 
-// mayAnswer tells whether a message goes to the pending question. What it turns out not to
-// answer comes back as Returned, or with the question's end.
-func (c *conversation) mayAnswer(m chat.Message) bool {
-	if c.Pending == nil || m.Forwarded || slices.Contains(c.Closed, m.ReplyTo) {
-		return false
+// answers returns the question that a message goes to, empty for none: the copy that it points at,
+// else the pending one. What it turns out not to answer comes back as Returned, or with the
+// question's end.
+func (c *conversation) answers(m chat.Message) string {
+	if m.Forwarded || slices.Contains(c.Closed, m.ReplyTo) {
+		return ""
 	}
-	if c.Pending.Handoff && approval.ReadStep(m.Text) == "" {
+	for _, copied := range c.Copies {
+		if m.ReplyTo == copied.Ref {
+			if mayAnswer(copied.Open, m) {
+				return copied.Open.Invocation
+			}
+			return ""
+		}
+	}
+	if c.Pending != nil && mayAnswer(*c.Pending, m) {
+		return c.Pending.Invocation
+	}
+	return ""
+}
+
+func mayAnswer(o contract.Open, m chat.Message) bool {
+	if o.Handoff && approval.ReadStep(m.Text) == "" {
 		return false // only done and cancel answer a handoff; everything else is talk
 	}
 	if approval.Read(m.Text).Kind == approval.NoText && len(m.Files) == 0 {
 		return false
 	}
-	ok, _ := approval.MayAnswer(c.Pending.Approvers, m.From, c.Pending.Requester, false)
+	ok, _ := approval.MayAnswer(o.Approvers, m.From, o.Requester, false)
 	return ok
 }
 
@@ -116,6 +136,15 @@ func (c *conversation) open(ctx workflow.Context, o contract.Open) {
 	}
 }
 
+// copied notes a question of another conversation that is asked here too.
+func (c *conversation) copied(n contract.Copied) {
+	c.Copies = slices.DeleteFunc(c.Copies, func(o contract.Copied) bool { return o.Open.Invocation == n.Open.Invocation })
+	c.Copies = append(c.Copies, n)
+	if extra := len(c.Copies) - maxCopies; extra > 0 { // one that was terminated never says that it has ended
+		c.Copies = slices.Delete(c.Copies, 0, extra)
+	}
+}
+
 // close frees the place of a question that has ended.
 func (c *conversation) close(ctx workflow.Context, e contract.Close) {
 	if e.Ref != "" {
@@ -128,6 +157,7 @@ func (c *conversation) close(ctx workflow.Context, e contract.Close) {
 		c.Grants = append(c.Grants, *e.Grant)
 	}
 	c.release(ctx, e.Invocation, e.Consumed)
+	c.Copies = slices.DeleteFunc(c.Copies, func(o contract.Copied) bool { return o.Open.Invocation == e.Invocation })
 	c.Waiting = slices.DeleteFunc(c.Waiting, func(w contract.Open) bool { return w.Invocation == e.Invocation })
 	if c.Pending == nil || c.Pending.Invocation != e.Invocation {
 		return

@@ -50,14 +50,16 @@ func (q *question) hearOut(ctx workflow.Context) {
 	if !q.open {
 		return
 	}
-	in := contract.SignalInput{
-		Workflow: contract.ConversationID(q.of.plan.Thread), Thread: q.of.plan.Thread, Attributes: q.of.in.Attributes,
-		Note: &contract.Note{Closing: &contract.Closing{Invocation: q.of.in.ID}},
+	told := 0
+	for _, place := range q.places() {
+		if q.note(ctx, place, "Ask the conversation for what it has received", contract.Note{Closing: &contract.Closing{Invocation: q.of.in.ID}}) {
+			told++
+		}
 	}
-	if _, err := signalActivity.first(ctx, bookkeeping("Ask the conversation for what it has received"), in); err == nil {
+	if told > 0 {
 		_, _ = workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
 			Timeout: wordTimeout, TimerOptions: workflow.TimerOptions{Summary: "Waits for the conversation's word"},
-		}, func() bool { return q.confirmed || !q.open })
+		}, func() bool { return q.confirmed >= told || !q.open })
 	}
 	q.drain()
 }
@@ -67,15 +69,20 @@ func (q *question) giveBack(ctx workflow.Context) {
 	if len(q.returned) == 0 || !q.open {
 		return
 	}
-	messages := q.returned
+	returned := q.returned
 	q.returned = nil
-	in := contract.SignalInput{
-		Workflow: contract.ConversationID(q.of.plan.Thread), Thread: q.of.plan.Thread, Attributes: q.of.in.Attributes,
-		Note: &contract.Note{Returned: &contract.Returned{Invocation: q.of.in.ID, Messages: messages}},
-	}
-	if _, err := signalActivity.first(ctx, bookkeeping("Give back a message that does not answer"), in); err != nil {
-		workflow.GetLogger(ctx).Warn("messages could not be given back yet", "error", err)
-		// The close names what was consumed; everything else becomes a normal message then.
+	for _, place := range q.places() {
+		var messages []string
+		for _, r := range returned {
+			if q.home(r) == place {
+				messages = append(messages, r.Message)
+			}
+		}
+		if len(messages) > 0 {
+			// If it fails: the close names what was consumed, and everything else becomes a normal message then.
+			q.note(ctx, place, "Give back a message that does not answer",
+				contract.Note{Returned: &contract.Returned{Invocation: q.of.in.ID, Messages: messages}})
+		}
 	}
 }
 
@@ -87,9 +94,9 @@ func (q *question) acknowledge(ctx workflow.Context) {
 	if len(noted) == 0 || !q.open || workflow.GetVersion(ctx, "acknowledge", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
 		return
 	}
-	for _, id := range noted {
+	for _, r := range noted {
 		in := contract.TellInput{
-			Thread: q.of.plan.Thread, Line: chat.Text(chat.LineVoteNoted), Language: q.of.plan.Language, Key: "noted:" + q.of.in.ID + ":" + id,
+			Thread: q.home(r), Line: chat.Text(chat.LineVoteNoted), Language: q.languageIn(q.home(r)), Key: "noted:" + q.of.in.ID + ":" + r.ID,
 		}
 		// Beside the wait: a platform that puts it off must not hold up the deadline.
 		workflow.Go(ctx, func(ctx workflow.Context) {

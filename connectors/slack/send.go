@@ -45,7 +45,11 @@ func (c *Connector) Post(ctx context.Context, card chat.Card) (chat.Receipt, err
 	}
 	ref, err := c.send(ctx, at, slackgo.MsgOptionBlocks(content...),
 		slackgo.MsgOptionText(fallback(card), true), slackgo.MsgOptionDisableMarkdown())
-	return chat.Receipt{Ref: ref}, err
+	receipt := chat.Receipt{Ref: ref}
+	if channel, ts, found := strings.Cut(ref, "/"); found && at.user == "" && at.root == "" {
+		receipt.Thread = chat.Thread{Connector: chat.Slack, Key: channel + ":" + ts}
+	}
+	return receipt, err
 }
 
 // Edit rewrites a question; once it is closed its buttons go.

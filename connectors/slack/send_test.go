@@ -77,6 +77,20 @@ func TestAddresses(t *testing.T) {
 	require.Empty(t, b.server.Sent("C01"))
 }
 
+// What is sent to a channel begins a thread there, and is answered in it.
+func TestTheThreadOfAMessage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	begun, err := b.Post(t.Context(), card("C01"))
+	require.NoError(t, err)
+	require.Equal(t, thread("C01:"+b.server.Sent("C01")[0].TS), begun.Thread)
+	for _, key := range []string{begun.Thread.Key, "U01"} {
+		receipt, err := b.Post(t.Context(), card(key))
+		require.NoError(t, err)
+		require.Zero(t, receipt.Thread, key)
+	}
+}
+
 func TestEditOfAnOpenQuestion(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
