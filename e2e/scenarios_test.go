@@ -21,6 +21,7 @@ func recordQuestions(t *testing.T, r *recorder) {
 		file_manager.append: {confirm: true},
 		file_manager.mkdir: {confirm: true, timeout: 1s},
 		file_manager.move: {confirm: true, approvers: {who: list, people: [ada, bob], quorum: 2}},
+		file_manager.copy: {confirm: true, approvers: {who: other, quorum: 2}, ask_also: ["telegram:-31", "telegram:-32"]},
 	}`}})
 	say := func(who telegramtest.Person, chat int64, text string, options ...telegramtest.Option) {
 		s.Say(group(chat), who, text, options...)
@@ -75,6 +76,22 @@ func recordQuestions(t *testing.T, r *recorder) {
 	harness.Eventually(t, "one of two has agreed", func() bool { return len(w.API.Question(t, id).Votes) == 1 })
 	say(bobThere, -3, "yes")
 	done(-3, "approved_by_quorum", id, "I only understand commands here")
+
+	// Two others agree, each in another chat, to what is asked for in a third: one after some talk that
+	// points at the copy and is not theirs to say.
+	w.Write(t, "four.txt", "x")
+	say(adaThere, -30, "/file_manager copy disk=local path=four.txt destination=five.txt")
+	id = pending(-30)
+	first31, first32 := s.await(t, -31, "⚠️ Copy four.txt"), s.await(t, -32, "⚠️ Copy four.txt")
+	say(adaThere, -31, "yes", s.ReplyTo(first31))
+	say(bobThere, -31, "yes", s.ReplyTo(first31))
+	harness.Eventually(t, "one of two has agreed", func() bool { return len(w.API.Question(t, id).Votes) == 1 })
+	_, _, err = s.Press(strangerThere, first32, "Yes")
+	require.NoError(t, err)
+	s.await(t, -31, first31.Text+"\n\n✅ Approved by telegram:")
+	s.await(t, -32, first32.Text+"\n\n✅ Approved by telegram:")
+	done(-30, "approved_by_copies", id, "✅ Done: file_manager copy")
+	r.conversation(t, w, "copy", "telegram/-31")
 
 	say(adaThere, -4, appending(-4))
 	id = pending(-4)
