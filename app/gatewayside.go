@@ -12,6 +12,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/countersignhq/countersign/attachments"
+	"github.com/countersignhq/countersign/audit"
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/config"
 	"github.com/countersignhq/countersign/dispatch"
@@ -25,15 +26,15 @@ const watchEvery = time.Second
 
 // runGateway runs the HTTP server. It binds before it says that it is ready.
 func runGateway(
-	lc fx.Lifecycle, f flags, cfg *config.Config, t temporal, d *dispatch.Dispatcher, bus *events.Bus,
+	lc fx.Lifecycle, f flags, cfg *config.Config, t temporal, d *dispatch.Dispatcher, bus *events.Bus, log *audit.Log,
 	who identity, s *surfaces, e examples, store *attachments.Store, registry *tool.Registry, parts *embedded, logger *slog.Logger, failed fail,
 ) error {
-	page, err := s.page(who, d, bus, e, store, registry.Tools(), parts.ui, t.namespace, logger)
+	page, err := s.page(who, audited{d, log, chat.Web}, bus, e, store, registry.Tools(), parts.ui, t.namespace, logger)
 	if err != nil {
 		return err
 	}
 	handler := gateway.New(gateway.Params{
-		Engine: d, Events: bus, Identity: who, Attachments: files{store}, Delivered: s.delivered,
+		Engine: audited{d, log, chat.API}, Events: bus, Identity: who, Attachments: files{store}, Delivered: s.delivered,
 		Page: page, Webhooks: s.webhooks, Tools: registry.Tools(), RateLimit: cfg.WebhookRateLimit, MaxUpload: cfg.HTTP.MaxUpload,
 		Logger: logger, NewUUID: newUUID, PublicURL: cfg.PublicURL, UIURL: parts.ui, Namespace: t.namespace,
 		Version: version,
@@ -86,5 +87,5 @@ func pageAddress(cfg *config.Config) string {
 	return "http://" + cfg.HTTP.Addr
 }
 
-var _ gateway.Engine = (*dispatch.Dispatcher)(nil)
+var _ gateway.Engine = audited{}
 var _ chat.Desk = (*dispatch.Dispatcher)(nil)

@@ -33,11 +33,11 @@ func graph(f flags) fx.Option {
 	options := []fx.Option{
 		fx.Provide(
 			provideTemporal, provideDispatcher, provideDisks, provideAttachments, provideTranscript,
-			provideExamples, provideRegistry, provideBus, provideSurfaces, newULID,
+			provideExamples, provideRegistry, provideBus, provideSurfaces, provideAudit, newULID,
 		),
 	}
 	if f.has(roleEngine) {
-		options = append(options, fx.Provide(provideMirror, provideAudit, provideAgent, provideActivities), fx.Invoke(runEngine))
+		options = append(options, fx.Provide(provideMirror, provideAgent, provideActivities), fx.Invoke(runEngine))
 	}
 	if f.has(roleGateway) {
 		options = append(options, fx.Provide(provideIdentity), fx.Invoke(runGateway))

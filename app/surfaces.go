@@ -211,14 +211,14 @@ func (s *surfaces) start(ctx context.Context, logger *slog.Logger) error {
 
 // page is the web page.
 func (s *surfaces) page(
-	who identity, d *dispatch.Dispatcher, bus *events.Bus, e examples, store *attachments.Store, tools []tool.Tool, ui, namespace string, logger *slog.Logger,
+	who identity, engine audited, bus *events.Bus, e examples, store *attachments.Store, tools []tool.Tool, ui, namespace string, logger *slog.Logger,
 ) (http.Handler, error) {
 	secret, err := web.EnsureSecret(s.cfg.DataDir)
 	if err != nil {
 		return nil, err
 	}
 	p := web.Params{
-		Engine: d, Identity: who, Events: bus, Attachments: files{store}, Store: s.feeds, Kept: s.delivered,
+		Engine: engine, Identity: who, Events: bus, Attachments: files{store}, Store: s.feeds, Kept: s.delivered,
 		Secret: secret, PublicURL: s.cfg.PublicURL, UIURL: ui, Namespace: namespace, Languages: s.cfg.Choice(),
 		MaxUpload: s.cfg.HTTP.MaxUpload, Logger: logger, NewUUID: newUUID, Guides: guides(tools),
 	}

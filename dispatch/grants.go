@@ -47,16 +47,7 @@ func listed(talk contract.Talk) []contract.ListedGrant {
 }
 
 // Revoke ends a grant.
-func (d *Dispatcher) Revoke(ctx context.Context, id, by string) error {
-	grants, err := d.Grants(ctx, nil)
-	if err != nil {
-		return err
-	}
-	for _, g := range grants {
-		if g.ID == id {
-			note := contract.Note{Revoke: &contract.Revoke{Grant: id, By: by}}
-			return unreachable(d.Note(ctx, g.Thread, d.attributes.Load(), note))
-		}
-	}
-	return contract.ErrNotFound
+func (d *Dispatcher) Revoke(ctx context.Context, g contract.ListedGrant, by string) error {
+	note := contract.Note{Revoke: &contract.Revoke{Grant: g.ID, By: by}}
+	return unreachable(d.Note(ctx, g.Thread, d.attributes.Load(), note))
 }

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,6 +46,32 @@ func TestStarter(t *testing.T) {
 			require.Equal(t, c.status, w.API.State(t, report.ID).Status)
 		})
 	}
+
+	t.Run("grants", func(t *testing.T) {
+		t.Parallel()
+		appending := func(content string) harness.Call {
+			return harness.File("append", "granted.txt", "content", content).In("web", "cli-grants")
+		}
+		id := w.API.Invoke(t, appending("one;"))
+		w.API.Question(t, id)
+		require.Equal(t, 200, w.API.Decide(t, id, harness.Say{Decision: "allow_always"}).Status)
+		require.Equal(t, "completed", w.API.Result(t, id).Status)
+		require.Equal(t, "completed", w.API.Result(t, w.API.Invoke(t, appending("two;"))).Status, "nobody is asked again")
+		list := w.Starter(t, "grants", "list", "--output", "json")
+		require.Equal(t, 0, list.Code, list.Stderr)
+		require.Contains(t, list.Stdout, id)
+		revoked := w.Starter(t, "grants", "revoke", id)
+		require.Equal(t, 0, revoked.Code, revoked.Stderr)
+		harness.Eventually(t, "it is gone", func() bool { return !strings.Contains(w.Starter(t, "grants", "list").Stdout, id) })
+		require.NotEqual(t, 0, w.Starter(t, "grants", "revoke", id).Code, "there is nothing left to revoke")
+		entries := w.Audit(t, id)
+		last := entries[len(entries)-1]
+		require.Equal(t, [3]string{"revoked", "ada", "api"}, [3]string{last.Kind, last.Decision.By, last.Decision.Via})
+		again := w.API.Invoke(t, appending("three;"))
+		w.API.Question(t, again)
+		require.Equal(t, 200, w.API.Decide(t, again, harness.Say{Decision: "deny"}).Status)
+		require.Equal(t, "one;two;", w.Read(t, "granted.txt"))
+	})
 
 	t.Run("invoke", func(t *testing.T) {
 		t.Parallel()

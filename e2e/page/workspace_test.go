@@ -1,6 +1,8 @@
 package page_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -72,11 +74,14 @@ func TestWalkThrough(t *testing.T) {
 	b.shows(".reply", "✅ Done: workspace publish_changes")
 	page.shows(".sheet", "published")
 
-	// What "Always allow" gave is listed, and is gone once it is revoked.
+	// What "Always allow" gave is listed, and is gone once it is revoked: for the audit log too.
 	page.visit("/grants")
 	page.shows("table", "workspace.save_workspace_name")
 	page.click("table button")
 	page.shows(".flash", "Revoked.")
+	log, err := os.ReadFile(filepath.Join(w.Dir, "audit.jsonl"))
+	require.NoError(t, err)
+	require.Regexp(t, `"kind":"revoked".*"operation":"save_workspace_name".*"by":"ada","via":"web"`, string(log))
 	page.visit("/")
 	page.say("/workspace save_workspace_name name=Cirrus")
 	page.shows(openQuestion, "Cirrus")
