@@ -72,11 +72,11 @@ func TestAQuestionThatIsAskedElsewhereToo(t *testing.T) {
 	require.Equal(t, []contract.Copy{
 		{
 			Thread: chat.Thread{Connector: chat.Email, Key: "carol@example.test"}, Language: "de",
-			Prompt: "⚠️ a löschen? Zum Bestätigen mit 'Yes' antworten.\n\nFür ada, in telegram. Nutzen Sie einen Knopf oder antworten Sie auf genau diese Nachricht: Ein Wort für sich allein zählt hier nicht.",
+			Prompt: "⚠️ a löschen? Zum Bestätigen mit 'Yes' antworten.\n\nFür ada, in telegram. Als Antwort zählen hier nur die Knöpfe dieser Nachricht oder eine Antwort auf sie.",
 		},
 		{
 			Thread: group, Language: "en",
-			Prompt: "⚠️ Delete a? Reply 'Yes' to confirm.\n\nFor ada, in telegram. Use a button, or reply to this very message: here a word on its own answers nothing.",
+			Prompt: "⚠️ Delete a? Reply 'Yes' to confirm.\n\nFor ada, in telegram. Only this message's buttons or a reply to it are an answer here.",
 		},
 	}, plan.Copies, "neither ada, who asked, nor where it is asked anyway")
 

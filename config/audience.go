@@ -16,12 +16,13 @@ type Audience struct {
 	Person chat.Person
 }
 
-// AlsoAsked returns for each tool.operation where else its questions are put.
+// AlsoAsked returns for each tool.operation where else its questions are put, each place once.
 func (c *Config) AlsoAsked() map[string][]Audience {
 	all := map[string][]Audience{}
 	for name, policy := range c.Policy {
 		for _, entry := range policy.AskAlso {
-			if to, problem := c.audience(entry); problem == "" {
+			to, problem := c.audience(entry)
+			if problem == "" && !slices.ContainsFunc(all[name], func(a Audience) bool { return a.Thread == to.Thread }) {
 				all[name] = append(all[name], to)
 			}
 		}

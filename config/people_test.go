@@ -165,6 +165,7 @@ email: {imap: {host: h, username: u, password: p}, smtp: {host: h, from_address:
 `, nil)
 	require.NoError(t, err)
 	got := map[string]string{}
+	require.Len(t, c.AlsoAsked()["a.b"], 5, "ada and her conversation are one place")
 	for _, to := range c.AlsoAsked()["a.b"] {
 		got[to.Thread.String()] = to.Person.Name + " " + to.Person.Language
 	}
