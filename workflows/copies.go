@@ -48,10 +48,14 @@ func (q *question) show(ctx workflow.Context, c *copied) {
 	if !q.open {
 		return
 	}
-	sending := telling("Ask in " + c.Thread.String() + " too")
-	sending.ScheduleToCloseTimeout = q.of.plan.Timeout
-	receipt, err := copyActivity.first(ctx, sending, contract.CopyInput{Card: c.card})
-	if err != nil {
+	o := telling("Ask in " + c.Thread.String() + " too")
+	o.ScheduleToCloseTimeout = q.of.plan.Timeout
+	var receipt chat.Receipt
+	var err error
+	done := q.sending(ctx, func(ctx workflow.Context) {
+		receipt, err = copyActivity.first(ctx, o, contract.CopyInput{Card: c.card})
+	})
+	if !done || err != nil {
 		workflow.GetLogger(ctx).Warn("the question could not be put to one more conversation", "thread", c.Thread.String(), "error", err)
 		return
 	}

@@ -93,17 +93,27 @@ func (q *question) put(ctx workflow.Context) {
 	}
 }
 
-// send sends the prompt. A question that ends meanwhile still waits a moment for the platform's
-// word, for a prompt that is out has to be edited.
+// send sends the prompt.
 func (q *question) send(ctx workflow.Context, o workflow.ActivityOptions, in contract.AskInput) {
+	var sent contract.Asked
+	var err error
+	done := q.sending(ctx, func(ctx workflow.Context) { sent, err = askActivity.first(ctx, o, in) })
+	switch {
+	case done && err == nil:
+		q.deliver(sent, q.of.plan.Timeout)
+	default:
+		q.end(approval.ReasonUndeliverable)
+	}
+}
+
+// sending runs what sends a prompt, and returns whether that came to its end. A question that ends
+// meanwhile still waits a moment for the platform's word, for a prompt that is out has to be edited.
+func (q *question) sending(ctx workflow.Context, do func(workflow.Context)) (done bool) {
 	free, _ := workflow.NewDisconnectedContext(ctx)
 	asking, stop := workflow.WithCancel(free)
 	defer stop()
-	var sent contract.Asked
-	var err error
-	done := false
 	workflow.Go(asking, func(ctx workflow.Context) {
-		sent, err = askActivity.first(ctx, o, in)
+		do(ctx)
 		done = true
 	})
 	if e := workflow.Await(ctx, func() bool { return done || !q.open }); e != nil {
@@ -114,12 +124,7 @@ func (q *question) send(ctx workflow.Context, o workflow.ActivityOptions, in con
 			Timeout: localTimeout, TimerOptions: workflow.TimerOptions{Summary: "Waits for a prompt that is on its way"},
 		}, func() bool { return done })
 	}
-	switch {
-	case done && err == nil:
-		q.deliver(sent, q.of.plan.Timeout)
-	default:
-		q.end(approval.ReasonUndeliverable)
-	}
+	return done
 }
 
 // prepare sets the question up; from here on an answer counts.
