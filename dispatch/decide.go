@@ -77,6 +77,7 @@ func (d *Dispatcher) resolve(ctx context.Context, c chat.Click) (string, error) 
 // Decide hands in a decision and returns what became of it. Where no engine answers in time the
 // decision is kept as a signal, with the time at which it was received.
 func (d *Dispatcher) Decide(ctx context.Context, id string, answer contract.Answer) (chat.Verdict, error) {
+	defer d.frozen.forget(id)
 	waiting, cancel := context.WithTimeout(ctx, verdictPatience)
 	defer cancel()
 	verdict, err := d.update(waiting, id, answer)

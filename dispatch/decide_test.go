@@ -53,6 +53,7 @@ func TestAButtonWithADigest(t *testing.T) {
 		decides bool
 	}{
 		"the pending one": {contract.Talk{Pending: &contract.Open{Invocation: long}}, true},
+		"a copy of it":    {contract.Talk{Copies: []contract.Copied{{Open: contract.Open{Invocation: "x"}}, {Open: contract.Open{Invocation: long}}}}, true},
 		"another one":     {contract.Talk{Pending: &contract.Open{Invocation: "other"}}, false},
 		"none":            {contract.Talk{}, false},
 	} {

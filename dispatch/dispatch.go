@@ -44,6 +44,7 @@ type Dispatcher struct {
 	Params
 	attributes atomic.Bool
 	pending    shared[[]contract.State]
+	frozen     frozen
 	outbox     outbox
 }
 

@@ -159,7 +159,22 @@ func (d *Dispatcher) readPending(ctx context.Context) ([]contract.State, error) 
 	for n, p := range pending {
 		ids[n] = p.Invocation
 	}
+	remember := len(ids) >= many
+	if remember {
+		d.frozen.begin(ids)
+		defer d.frozen.end()
+	}
 	states := d.states(ctx, ids, func(ctx context.Context, id string) (state contract.State, err error) {
+		if remember {
+			if state, ok := d.frozen.get(id, d.Now()); ok {
+				return state, nil
+			}
+			defer func() {
+				if err == nil {
+					d.frozen.keep(id, state)
+				}
+			}()
+		}
 		err = d.query(ctx, contract.InvocationID(id), contract.QueryState, &state)
 		if errors.Is(err, contract.ErrGone) {
 			// Terminated, or just ended: it tells nobody any more, or is about to.

@@ -2,6 +2,9 @@ package dispatch_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +15,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/mocks"
 	"go.temporal.io/sdk/temporal"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -159,6 +163,60 @@ func TestPending(t *testing.T) {
 	noQuery(c, "inbox", serviceerror.NewDeadlineExceeded("no worker"))
 	_, err = d.Pending(t.Context())
 	require.ErrorIs(t, err, contract.ErrNoEngine)
+}
+
+// Where many questions are open, those that have not changed are asked once.
+func TestPendingOfMany(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2029, 1, 2, 3, 4, 5, 0, time.UTC)
+	now := at
+	d, c := newDispatcher(t, func(p *dispatch.Params) { p.Now = func() time.Time { return now } })
+	var pending []contract.Pending
+	for n := range 120 {
+		id := fmt.Sprintf("%03d", n)
+		expires := at.Add(time.Minute)
+		state := contract.State{Result: contract.Result{ID: id, Approval: &contract.Approval{ID: id, Status: "pending", ExpiresAt: &expires}}}
+		switch id {
+		case "001": // a vote may come in
+			state.Approval.Approvers.Quorum = 2
+		case "002": // the clock does not run yet
+			state.Approval.ExpiresAt = nil
+		case "003":
+			state = contract.State{Result: contract.Result{ID: id, Handoff: &contract.HandoffState{Status: "pending"}}}
+		case "004":
+			*state.Approval.ExpiresAt = at.Add(time.Second)
+		}
+		pending = append(pending, contract.Pending{Invocation: id})
+		answers(t, c, "invocation/"+id, "state", state)
+	}
+	answers(t, c, "inbox", "pending", pending)
+	c.On("SignalWorkflow", mock.Anything, "invocation/006", "", "reply", mock.Anything).Return(nil)
+	c.On("SignalWithStartWorkflow", mock.Anything, "inbox", "ended", "007", mock.Anything, "Inbox", mock.Anything).Return(nil, nil)
+	c.On("UpdateWorkflow", mock.Anything, mock.Anything).Return(nil, serviceerror.NewUnimplemented("no"))
+	// read lists them and returns which were asked.
+	read := func() (asked []string) {
+		before := len(c.Calls)
+		states, err := d.Pending(t.Context())
+		require.NoError(t, err)
+		require.Len(t, states, 120)
+		require.True(t, slices.IsSortedFunc(states, func(a, b contract.State) int { return strings.Compare(a.ID, b.ID) }))
+		for _, call := range c.Calls[before:] {
+			if r, ok := call.Arguments.Get(1).(*client.QueryWorkflowWithOptionsRequest); ok && r.WorkflowID != "inbox" {
+				asked = append(asked, strings.TrimPrefix(r.WorkflowID, "invocation/"))
+			}
+		}
+		slices.Sort(asked)
+		return asked
+	}
+	require.Len(t, read(), 120)
+	require.Equal(t, []string{"001", "002", "003"}, read())
+	_, err := d.Decide(t.Context(), "005", contract.Answer{ID: "1", Decision: chat.Allow})
+	require.Error(t, err)
+	require.NoError(t, d.Reply(t.Context(), "006", contract.Reply{}))
+	require.NoError(t, d.Ended(t.Context(), "007"))
+	now = at.Add(time.Second)
+	require.Equal(t, []string{"001", "002", "003", "004", "005", "006", "007"}, read(), "what was touched, and what is past its deadline")
+	require.Equal(t, []string{"001", "002", "003", "004"}, read())
 }
 
 func listed(c *mocks.Client, ids ...string) {

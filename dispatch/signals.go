@@ -21,6 +21,7 @@ func (d *Dispatcher) Reply(ctx context.Context, invocation string, reply contrac
 }
 
 func (d *Dispatcher) signal(ctx context.Context, workflowID, name string, arg any) error {
+	defer d.frozen.forgetWorkflow(workflowID)
 	err := d.Client.SignalWorkflow(ctx, workflowID, "", name, arg)
 	if absent(err) {
 		return contract.ErrGone
@@ -35,6 +36,7 @@ func (d *Dispatcher) Asked(ctx context.Context, pending contract.Pending) error 
 
 // Ended takes a question out of the inbox.
 func (d *Dispatcher) Ended(ctx context.Context, invocation string) error {
+	defer d.frozen.forget(invocation)
 	return d.inbox(ctx, contract.SignalEnded, invocation)
 }
 
