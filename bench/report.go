@@ -143,6 +143,7 @@ func (m *memory) print(out io.Writer) {
 	table(out, "WITH ALL OF THEM PENDING", rows([][]string{
 		{"asked a second, 16 at a time", "", fmt.Sprintf("%.1f", m.Asked), ""},
 		{"GET /api/approvals?status=pending, ms", "1", fmt.Sprintf("%.0f", m.List), ""},
+		{"the same once more, ms", "1", fmt.Sprintf("%.0f", m.ListAgain), ""},
 		{"the inbox's list, kB", "", fmt.Sprintf("%.0f", float64(m.InboxBytes)/1000), ""},
 		{"milliseconds", "n", "p50", "p99"},
 	}, []row{m.Before, m.Answer}))
