@@ -106,15 +106,22 @@ func (st *streams) sum(all []*stream, asked map[string]time.Time) error {
 				over[e.Invocation] = true
 			}
 		}
-		st.Missed += 2*len(asked) - len(begun) - len(over)
+		st.Missed += len(asked) - len(begun)
+		if !st.Unanswered {
+			st.Missed += len(asked) - len(over)
+		}
 	}
 	st.Told, st.Since = told.row("event → stream"), since.row("asked → stream")
 	return nil
 }
 
 func (st *streams) print(out io.Writer, load string) {
-	table(out, fmt.Sprintf("EVENT STREAMS: %d open; %.0f questions a second wanted, %.1f asked and answered (%d; load %s → %s)",
-		st.Open, st.Wanted, st.Asked, st.N, load, st.After), append(rows([][]string{{"milliseconds", "n", "p50", "p99"}}, []row{st.Told, st.Since}),
+	what := "asked and answered"
+	if st.Unanswered {
+		what = "asked, none answered"
+	}
+	table(out, fmt.Sprintf("EVENT STREAMS: %d open; %.0f questions a second wanted, %.1f %s (%d; load %s → %s)",
+		st.Open, st.Wanted, st.Asked, what, st.N, load, st.After), append(rows([][]string{{"milliseconds", "n", "p50", "p99"}}, []row{st.Told, st.Since}),
 		[]string{"questions or ends that a stream missed / events \"lost\"", fmt.Sprintf("%d / %d", st.Missed, st.Dropped)},
 		[]string{"worker MB: without streams, with them, most while asked", fmt.Sprintf("%.0f, %.0f, %.0f", st.Idle, st.Quiet, st.Peak)},
 		[]string{"above idle, and kB a stream", fmt.Sprintf("%.0f, %.0f", st.Peak-st.Idle, 1000*over(st.Peak-st.Idle, float64(st.Open)))},

@@ -13,7 +13,9 @@ type streams struct {
 	// Wanted questions a second, and how many were asked and answered.
 	Wanted float64 `json:"wanted_per_second"`
 	Asked  float64 `json:"asked_per_second"`
-	N      int     `json:"questions"`
+	// Unanswered: they were asked only.
+	Unanswered bool `json:"unanswered,omitempty"`
+	N          int  `json:"questions"`
 	// Idle is the worker's memory without streams, Quiet with them and nothing to say, Peak the
 	// most while it was asked; in MB.
 	Idle  float64 `json:"idle_mb"`
@@ -41,7 +43,7 @@ type asking struct {
 
 // measureStreams opens the streams, then asks beside them.
 func measureStreams(ctx context.Context, r *rig, s settings) (*streams, error) {
-	st := &streams{Open: s.streams, Wanted: float64(s.asking)}
+	st := &streams{Open: s.streams, Wanted: float64(s.asking), Unanswered: s.open}
 	if err := pause(ctx, s.settle); err != nil {
 		return nil, err
 	}
@@ -89,7 +91,7 @@ func measureStreams(ctx context.Context, r *rig, s settings) (*streams, error) {
 	return st, nil
 }
 
-// ask asks and answers at the wanted rate, as many at once as that needs and a Temporal can bear.
+// ask asks, and unless the questions are to stay open answers, at the wanted rate, as many at once as that needs and a Temporal can bear.
 func (r *rig) ask(ctx context.Context, s settings) (map[string]time.Time, error) {
 	const lanes = 64
 	asked := asking{began: map[string]time.Time{}}
@@ -101,13 +103,17 @@ func (r *rig) ask(ctx context.Context, s settings) (map[string]time.Time, error)
 	defer cancel(nil)
 	var wait sync.WaitGroup
 	end := time.Now().Add(s.during)
-	for next := time.Now(); time.Now().Before(end) && ctx.Err() == nil; next = next.Add(time.Second / time.Duration(s.asking)) {
+	for n, next := 0, time.Now(); time.Now().Before(end) && ctx.Err() == nil; n, next = n+1, next.Add(time.Second/time.Duration(s.asking)) {
 		if pause(ctx, time.Until(next)) != nil {
 			break
 		}
 		lane := <-free
 		wait.Go(func() {
-			if err := r.askOnce(ctx, int64(-9_000_000-lane), &asked); err != nil {
+			chat := int64(-9_000_000 - lane)
+			if s.open { // each in a conversation of its own, or they would replace each other
+				chat -= lanes * int64(n)
+			}
+			if err := r.askOnce(ctx, chat, &asked, !s.open); err != nil {
 				cancel(err)
 			}
 			free <- lane
@@ -117,8 +123,8 @@ func (r *rig) ask(ctx context.Context, s settings) (map[string]time.Time, error)
 	return asked.began, context.Cause(ctx)
 }
 
-// askOnce asks in a Telegram chat and decides over HTTP.
-func (r *rig) askOnce(ctx context.Context, chat int64, asked *asking) error {
+// askOnce asks in a Telegram chat and, if it is to be answered, decides over HTTP.
+func (r *rig) askOnce(ctx context.Context, chat int64, asked *asking, answered bool) error {
 	name, _, err := r.file()
 	if err != nil {
 		return err
@@ -136,6 +142,9 @@ func (r *rig) askOnce(ctx context.Context, chat int64, asked *asking) error {
 	asked.mu.Lock()
 	asked.began[id] = began
 	asked.mu.Unlock()
+	if !answered {
+		return nil
+	}
 	if _, err := r.gateway.allow(ctx, id); err != nil {
 		return err
 	}
