@@ -22,13 +22,21 @@ func foreign(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 
-// goOn lets the browser come again from a page of our own, with its cookies.
-func (p *page) goOn(w http.ResponseWriter, r *http.Request, path string) {
-	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.Contains(path, `\`) {
-		path = "/" // nowhere else
-	}
+// goOn lets the browser come again from a page of our own, with its cookies; path may be anybody's.
+func (p *page) goOn(w http.ResponseWriter, r *http.Request, path string) { p.again(w, r, own(path)) }
+
+func (p *page) again(w http.ResponseWriter, r *http.Request, path string) {
 	moment := p.say(r, chat.Text(linePageOneMoment))
 	p.render(w, r, http.StatusOK, "go on", view{Title: moment, Head: moment, Next: path})
+}
+
+// own is an address of our own that somebody wants to see, "/" where it is not: what stands in an
+// address may come from anybody.
+func own(path string) string {
+	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") || strings.HasPrefix(path, "/signin") {
+		return "/"
+	}
+	return path
 }
 
 // beginSignIn sends the browser to the provider. Anybody may start this in anybody's browser: it
@@ -40,7 +48,7 @@ func (p *page) beginSignIn(w http.ResponseWriter, r *http.Request) {
 	}
 	address, attempt, err := p.Provider.Begin(r.Context())
 	if err == nil {
-		err = p.cookies.setAttempt(w, attempt)
+		err = p.cookies.setAttempt(w, begun{Attempt: attempt, To: own(r.URL.Query().Get("to"))})
 	}
 	if err != nil {
 		p.notSignedIn(w, r, err)
@@ -57,7 +65,7 @@ func (p *page) finishSignIn(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, http.StatusTooManyRequests, chat.Text(linePageTooManyTries))
 		return
 	}
-	found, err := p.Provider.Finish(r.Context(), attempt, r.URL.Query())
+	found, err := p.Provider.Finish(r.Context(), attempt.Attempt, r.URL.Query())
 	if err != nil {
 		p.notSignedIn(w, r, err)
 		return
@@ -80,7 +88,7 @@ func (p *page) finishSignIn(w http.ResponseWriter, r *http.Request) {
 		p.trouble(w, r, http.StatusInternalServerError, chat.Text(linePageWrong), p.explain(r, err))
 		return
 	}
-	p.goOn(w, r, "/")
+	p.goOn(w, r, attempt.To)
 }
 
 // unknown tells somebody whom the provider knows and we do not what would have to be written down.

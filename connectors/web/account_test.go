@@ -88,6 +88,24 @@ func (l *linked) back(t *testing.T, address, user string) string {
 	return strings.TrimPrefix(back, "https://countersign.example.test")
 }
 
+// What the browser wanted to see is what it is shown when it comes back.
+func TestAfterTheSignInByAccount(t *testing.T) {
+	t.Parallel()
+	l := newLinked(t)
+	for to, shown := range map[string]string{"/history": "/history", "//evil.example.test": "/"} {
+		visitor := l.browser(t)
+		visitor.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		visitor.get("/signin/oidc?" + url.Values{"to": {to}}.Encode())
+		address := visitor.header.Get("Location")
+		visitor.client.CheckRedirect = nil
+		visitor.get(l.back(t, address, "sub-of-ada"))
+		require.Contains(t, visitor.body, `http-equiv="refresh" content="0; url=`+shown+`"`)
+	}
+	visitor := l.browser(t)
+	visitor.get("/history")
+	require.Contains(t, visitor.body, `href="/signin/oidc?to=%2fhistory"`)
+}
+
 func TestSignInByAccount(t *testing.T) {
 	t.Parallel()
 	l := newLinked(t)

@@ -202,7 +202,7 @@ func (p *page) signedIn(next http.Handler) http.Handler {
 			return
 		}
 		if r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Dest") != "empty" {
-			http.Redirect(w, r, "/signin", http.StatusSeeOther)
+			http.Redirect(w, r, signInFor(r), http.StatusSeeOther)
 			return
 		}
 		p.trouble(w, r, http.StatusUnauthorized, chat.Text(linePageSignedOut), chat.Text(linePageSignedOutHow))

@@ -54,6 +54,12 @@ type account struct {
 	Until int64 `json:"until"`
 }
 
+// begun is a sign-in at an OpenID provider, and what the browser wants to see after it.
+type begun struct {
+	openid.Attempt
+	To string `json:"to,omitempty"`
+}
+
 // named tells whether somebody signed in with it.
 func (s session) named() bool { return s.Hash != "" || s.Account != nil }
 
@@ -111,7 +117,7 @@ func (c cookies) set(w http.ResponseWriter, name, value string, age int) {
 
 // setAttempt keeps a sign-in that has begun. The browser comes back from another site with it,
 // so it is Lax, and for that one path only.
-func (c cookies) setAttempt(w http.ResponseWriter, attempt openid.Attempt) error {
+func (c cookies) setAttempt(w http.ResponseWriter, attempt begun) error {
 	value, err := c.attempt.Encode(attemptCookie, attempt)
 	if err != nil {
 		return fmt.Errorf("seal the sign-in: %w", err)
@@ -121,11 +127,11 @@ func (c cookies) setAttempt(w http.ResponseWriter, attempt openid.Attempt) error
 }
 
 // takeAttempt returns it once.
-func (c cookies) takeAttempt(w http.ResponseWriter, r *http.Request) (attempt openid.Attempt) {
+func (c cookies) takeAttempt(w http.ResponseWriter, r *http.Request) (attempt begun) {
 	c.lax(w, "", -1)
 	cookie, err := r.Cookie(attemptCookie)
 	if err != nil || c.attempt.Decode(attemptCookie, cookie.Value, &attempt) != nil {
-		return openid.Attempt{}
+		return begun{}
 	}
 	return attempt
 }

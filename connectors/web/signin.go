@@ -3,6 +3,7 @@ package web
 import (
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/countersignhq/countersign/chat"
@@ -14,11 +15,11 @@ const maxForm = 256 << 10
 // showSignIn starts a nameless session, whose CSRF token the form carries.
 func (p *page) showSignIn(w http.ResponseWriter, r *http.Request) {
 	if _, ok := p.visitor(r); ok {
-		http.Redirect(w, r, "/", http.StatusSeeOther)
+		land(w, r, r.URL.Query().Get("to"))
 		return
 	}
 	if foreign(r) { // the session is there perhaps, and must not be lost
-		p.goOn(w, r, "/signin")
+		p.again(w, r, r.URL.RequestURI())
 		return
 	}
 	p.renderSignIn(w, r, http.StatusOK, chat.Line{})
@@ -33,7 +34,7 @@ func (p *page) renderSignIn(w http.ResponseWriter, r *http.Request, status int, 
 			return
 		}
 	}
-	shown := view{Title: p.say(r, chat.Text(linePageSignIn)), CSRF: p.cookies.token(s), Problem: p.say(r, problem)}
+	shown := view{To: own(r.FormValue("to")), Title: p.say(r, chat.Text(linePageSignIn)), CSRF: p.cookies.token(s), Problem: p.say(r, problem)}
 	if p.Provider != nil {
 		shown.Provider = p.Provider.Host()
 	}
@@ -67,7 +68,21 @@ func (p *page) signIn(w http.ResponseWriter, r *http.Request) {
 		p.trouble(w, r, http.StatusInternalServerError, chat.Text(linePageWrong), p.explain(r, err))
 		return
 	}
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	land(w, r, r.PostFormValue("to"))
+}
+
+// land leads somebody who is signed in to what they asked for.
+func land(w http.ResponseWriter, r *http.Request, to string) {
+	http.Redirect(w, r, own(to), http.StatusSeeOther) //nolint:gosec // own lets only our own addresses through
+}
+
+// signInFor is the address of the sign-in that then shows what was asked for.
+func signInFor(r *http.Request) string {
+	to := own(r.URL.RequestURI())
+	if to == "/" {
+		return "/signin"
+	}
+	return "/signin?" + url.Values{"to": {to}}.Encode()
 }
 
 // mayTry bounds the tries of one address.

@@ -54,6 +54,8 @@ type view struct {
 	Provider string
 	// Account is one that is nobody's here.
 	Account *openid.Account
+	// To is what is shown after the sign-in.
+	To string
 	// Next is where the browser goes on to by itself.
 	Next string
 	// Away says why questions cannot be listed now.

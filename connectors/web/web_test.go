@@ -69,6 +69,39 @@ func TestSignIn(t *testing.T) {
 	require.Contains(t, visitor.body, "Your token")
 }
 
+// A link in a chat leads to what it names, also where one has to sign in first.
+func TestAfterTheSignIn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	landed := func(visitor *browser, to ...string) string {
+		form := url.Values{"csrf": {visitor.csrf()}, "token": {"owner-token"}, "to": to}
+		visitor.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		visitor.post("/signin", form)
+		require.Equal(t, http.StatusSeeOther, visitor.status)
+		return visitor.header.Get("Location")
+	}
+	visitor := b.browser(t)
+	visitor.get("/history?a=1&b=%2F")
+	require.Contains(t, visitor.body, `name="to" value="/history?a=1&amp;b=%2F"`)
+	visitor.post("/signin", url.Values{"csrf": {visitor.csrf()}, "token": {"wrong"}, "to": {"/history?a=1&b=%2F"}})
+	require.Contains(t, visitor.body, `name="to" value="/history?a=1&amp;b=%2F"`, "also after a slip")
+	require.Equal(t, "/history?a=1&b=%2F", landed(visitor, "/history?a=1&b=%2F"))
+
+	for _, hostile := range []string{
+		"//evil.example.test", `/\evil.example.test`, "https://evil.example.test", "javascript:alert(1)", "/\t/evil.example.test", "/signin?to=/", "",
+	} {
+		visitor := b.browser(t)
+		visitor.get("/signin?" + url.Values{"to": {hostile}}.Encode())
+		require.Contains(t, visitor.body, `name="to" value="/"`, hostile)
+		require.Equal(t, "/", landed(visitor, hostile), hostile)
+		visitor.get("/signin?" + url.Values{"to": {hostile}}.Encode()) // who is signed in already
+		require.Equal(t, "/", visitor.header.Get("Location"), hostile)
+	}
+	visitor = b.browser(t)
+	visitor.get("/signin")
+	require.Equal(t, "/", landed(visitor))
+}
+
 func must(t *testing.T, raw string) *url.URL {
 	t.Helper()
 	parsed, err := url.Parse(raw)
