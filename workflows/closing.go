@@ -131,6 +131,13 @@ func (q *question) waiting(verb string) string {
 	if q.asked != nil {
 		fmt.Fprintf(&b, " until %s", clockTime(q.deadline))
 	}
+	if copies := q.of.plan.Copies; len(copies) > 0 {
+		places := make([]string, len(copies))
+		for n, c := range copies {
+			places[n] = c.Thread.String()
+		}
+		fmt.Fprintf(&b, ", asked in %s too", strings.Join(places, ", "))
+	}
 	fmt.Fprintf(&b, ".\n\n> %s", strings.ReplaceAll(q.card.Text, "\n", "\n> "))
 	return b.String()
 }

@@ -308,3 +308,17 @@ func TestAConversationWithACopy(t *testing.T) {
 	require.Empty(t, talk.Copies)
 	require.Equal(t, "A", talk.Pending.Invocation, "the one that was asked here is as it was")
 }
+
+// A copy that comes back takes nothing from the question, which is open elsewhere.
+func TestACopyThatBounces(t *testing.T) {
+	t.Parallel()
+	w := newTalkWorld(t)
+	w.note(1, contract.Note{Copied: &contract.Copied{Open: contract.Open{Invocation: "C"}, Ref: "9"}})
+	w.note(2*time.Second, contract.Note{Bounced: &contract.Bounced{EventID: "b", Ref: "9", Reason: "550 no such user"}})
+	w.message(3*time.Second, ada, "yes", func(m *chat.Message) { m.ReplyTo = "9" })
+	talk := w.run(contract.Talk{})
+	require.Empty(t, w.words, "nobody is told that it is undeliverable")
+	require.Empty(t, w.forwarded)
+	require.Empty(t, talk.Copies)
+	require.Equal(t, []string{"yes"}, w.turns)
+}

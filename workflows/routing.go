@@ -171,12 +171,17 @@ func (c *conversation) close(ctx workflow.Context, e contract.Close) {
 	}
 }
 
-// bounced passes on that a prompt did not arrive; the invocation knows whether it was its own.
+// bounced passes on that a prompt did not arrive; the invocation knows whether it was its own. A
+// copy that did not arrive is a warning.
 func (c *conversation) bounced(ctx workflow.Context, b contract.Bounced) {
-	if c.seen(b.EventID) || c.Pending == nil {
+	if c.seen(b.EventID) {
 		return
 	}
 	workflow.GetLogger(ctx).Warn("a question did not arrive", "thread", c.Thread.String(), "reason", b.Reason)
+	c.Copies = slices.DeleteFunc(c.Copies, func(o contract.Copied) bool { return o.Ref == b.Ref }) // it is open elsewhere
+	if c.Pending == nil {
+		return
+	}
 	c.say(ctx, c.Pending.Invocation, contract.Word{Kind: contract.WordBounced, Ref: b.Ref})
 }
 
