@@ -92,10 +92,8 @@ func (a *Activities) recordRevoke(ctx context.Context, m chat.Message, g contrac
 	if a.Audit == nil {
 		return nil
 	}
-	entry := AuditEntry{
-		At: a.Now().UTC(), Kind: "revoked", Invocation: g.ID, Tool: g.Tool, Operation: g.Operation, Thread: m.Thread, Requester: g.For,
-		Decision: &chat.Decision{Decision: chat.Deny, By: m.From.Key(), Via: m.Thread.Connector, At: m.ReceivedAt.UTC()},
-	}
+	listed := contract.ListedGrant{Grant: g, Thread: m.Thread}
+	entry := Revoked(a.Now(), listed, m.From.Key(), m.Thread.Connector, m.ReceivedAt)
 	if err := a.Audit.Record(ctx, entry); err != nil {
 		return fmt.Errorf("write the audit log: %w", err)
 	}

@@ -102,7 +102,7 @@ func (a *Activities) question(ctx context.Context, op *tool.Operation, in contra
 	}
 	// A grant is for the conversation of the call; the route's is another one.
 	plan.OfferAlways = approval.OffersAlways(mode) && plan.Thread == in.Thread
-	return a.phrased(in, plan, func(language string) (string, error) {
+	return a.phrased(in, plan, func(language string, _ chat.Thread) (string, error) {
 		prompt, err := approval.RenderIn(language, generic(*op, language), plan.Parameters)
 		if err != nil {
 			return "", fmt.Errorf("render the prompt: %w", err)
@@ -113,9 +113,9 @@ func (a *Activities) question(ctx context.Context, op *tool.Operation, in contra
 
 // phrased puts a question or a step into words: for its conversation, and for the others where
 // the policy wants it asked too.
-func (a *Activities) phrased(in contract.Invocation, plan contract.Plan, say func(language string) (string, error)) (contract.Plan, error) {
+func (a *Activities) phrased(in contract.Invocation, plan contract.Plan, say func(language string, at chat.Thread) (string, error)) (contract.Plan, error) {
 	var err error
-	if plan.Prompt, err = say(plan.Language); err != nil {
+	if plan.Prompt, err = say(plan.Language, plan.Thread); err != nil {
 		return contract.Plan{}, err
 	}
 	for _, to := range a.AlsoAsk[in.Tool+"."+in.Operation] {
@@ -128,7 +128,7 @@ func (a *Activities) phrased(in contract.Invocation, plan contract.Plan, say fun
 			}
 		}
 		language := a.Languages.Of(to.Person, to.Thread, "")
-		prompt, err := say(language)
+		prompt, err := say(language, to.Thread)
 		if err != nil {
 			return contract.Plan{}, err
 		}
@@ -208,13 +208,13 @@ func (a *Activities) handoff(ctx context.Context, op *tool.Operation, in contrac
 		h.Page = a.page(declared, in.ID)
 	}
 	plan.Handoff = &h
-	return a.phrased(in, plan, func(language string) (string, error) {
-		if language == plan.Language {
-			return words.Say(language, stepLine(h)), nil
+	return a.phrased(in, plan, func(language string, at chat.Thread) (string, error) {
+		shown := h
+		if at != plan.Thread {
+			there := op.In(language).Handoff
+			shown.Reason, shown.Steps, shown.Page = there.Reason, there.Steps, a.page(there, in.ID)
 		}
-		other, translated := h, op.In(language).Handoff
-		other.Reason, other.Steps, other.Page = translated.Reason, translated.Steps, a.page(translated, in.ID)
-		return words.Say(language, stepLine(other)), nil
+		return words.Say(language, stepLine(shown)), nil
 	})
 }
 

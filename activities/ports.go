@@ -70,6 +70,15 @@ type AuditEntry struct {
 	Decision   *chat.Decision `json:"decision,omitempty"`
 }
 
+// Revoked is the entry, written at, about a grant that somebody ends: by and via as in
+// chat.Decision, asked is when they asked for it.
+func Revoked(at time.Time, g contract.ListedGrant, by, via string, asked time.Time) AuditEntry {
+	return AuditEntry{
+		At: at.UTC(), Kind: "revoked", Invocation: g.ID, Tool: g.Tool, Operation: g.Operation, Thread: g.Thread, Requester: g.For,
+		Decision: &chat.Decision{Decision: chat.Deny, By: by, Via: via, At: asked.UTC()},
+	}
+}
+
 // Scope tells whether a person in a conversation may use an operation: nil or a reason.
 type Scope func(invocation contract.Invocation) error
 
@@ -93,12 +102,6 @@ type Defaults struct {
 	Page string
 }
 
-// Audience is one more conversation to ask in. Person is whose it is, where it is one person's own.
-type Audience struct {
-	Thread chat.Thread
-	Person chat.Person
-}
-
 // Params are what the activities need. Mirror, Audit and Publish may be nil.
 type Params struct {
 	Registry    *tool.Registry
@@ -114,7 +117,7 @@ type Params struct {
 	Publish     Publish
 	Defaults    Defaults
 	// AlsoAsk says for a tool.operation where else its questions are put (the policy's `ask_also`).
-	AlsoAsk map[string][]Audience
+	AlsoAsk map[string][]chat.Audience
 	// Languages are the configured ones; the zero value is English.
 	Languages words.Choice
 	Now       func() time.Time

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -38,11 +39,7 @@ func (a *Activities) Route(ctx context.Context, in contract.RouteInput) (contrac
 	if approval.Read(m.Text).Kind == approval.NoText {
 		return contract.Routed{}, nil
 	}
-	question := in.Pending
-	if in.Copy != "" {
-		question = in.Copy
-	}
-	switch err := a.Signals.Reply(ctx, question, contract.ReplyOf(m)); {
+	switch err := a.Signals.Reply(ctx, cmp.Or(in.Copy, in.Pending), contract.ReplyOf(m)); {
 	case errors.Is(err, contract.ErrGone):
 		return contract.Routed{Gone: true}, nil
 	case err != nil:

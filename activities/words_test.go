@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/countersignhq/countersign/activities"
 	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
 	"github.com/countersignhq/countersign/tool"
@@ -57,13 +56,13 @@ func TestThePromptsLanguage(t *testing.T) {
 // then refused.
 func TestAQuestionThatIsAskedElsewhereToo(t *testing.T) {
 	t.Parallel()
-	own := func(person string, language string) activities.Audience {
-		return activities.Audience{
+	own := func(person string, language string) chat.Audience {
+		return chat.Audience{
 			Thread: chat.Thread{Connector: chat.Email, Key: person + "@example.test"}, Person: chat.Person{Name: person, Language: language},
 		}
 	}
 	w := newWorld(t, []tool.Operation{operation(speaks, func(op *tool.Operation) { op.Approvers.Who = tool.WhoOther })}, func(w *world) {
-		w.params.AlsoAsk = map[string][]activities.Audience{
+		w.params.AlsoAsk = map[string][]chat.Audience{
 			"t.o":       {own("carol", "de"), own("ada", ""), {Thread: group}, {Thread: telegram}},
 			"t.another": {own("bob", "")},
 		}
@@ -86,6 +85,24 @@ func TestAQuestionThatIsAskedElsewhereToo(t *testing.T) {
 	plan = w.plan(t, invocation(func(in *contract.Invocation) { in.Requester = chat.Person{} }))
 	require.Len(t, plan.Copies, 1, "it is not known whom it is made for, so no person is known who may answer")
 	require.Contains(t, plan.Copies[0].Prompt, "For another program, in telegram.")
+}
+
+// On the page a step shows where it is done; whoever has a copy of it elsewhere needs the link.
+func TestACopyOfAStepHasItsPage(t *testing.T) {
+	t.Parallel()
+	step := operation(func(op *tool.Operation) {
+		op.Prompt, op.Run = "", nil
+		op.Handoff = &tool.Handoff{Reason: "Publish it", Steps: []tool.Step{{Text: "Press Publish."}}}
+	})
+	w := newWorld(t, []tool.Operation{step}, func(w *world) {
+		w.params.Defaults.Page = "https://countersign.example.test"
+		w.params.AlsoAsk = map[string][]chat.Audience{"t.o": {{Thread: group}}}
+	})
+	plan := w.plan(t, invocation(on(chat.Web, "tab")))
+	const link = "https://countersign.example.test/invocations/01J"
+	require.NotContains(t, plan.Prompt, link)
+	require.Len(t, plan.Copies, 1)
+	require.Contains(t, plan.Copies[0].Prompt, link)
 }
 
 // A question that is asked elsewhere is read by the people there.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/countersignhq/countersign/activities"
 	"github.com/countersignhq/countersign/audit"
-	"github.com/countersignhq/countersign/chat"
 	"github.com/countersignhq/countersign/contract"
 	"github.com/countersignhq/countersign/dispatch"
 )
@@ -33,12 +32,8 @@ func (a audited) Revoke(ctx context.Context, id, by string) error {
 }
 
 func (a audited) revoke(ctx context.Context, g contract.ListedGrant, by string) error {
-	at := now().UTC()
-	err := a.log.Record(ctx, activities.AuditEntry{
-		At: at, Kind: "revoked", Invocation: g.ID, Tool: g.Tool, Operation: g.Operation, Thread: g.Thread, Requester: g.For,
-		Decision: &chat.Decision{Decision: chat.Deny, By: by, Via: a.via, At: at},
-	})
-	if err != nil {
+	at := now()
+	if err := a.log.Record(ctx, activities.Revoked(at, g, by, a.via, at)); err != nil {
 		return err
 	}
 	return a.Dispatcher.Revoke(ctx, g, by)

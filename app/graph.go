@@ -100,7 +100,7 @@ func provideActivities(
 	p := activities.Params{
 		Registry: registry, Senders: s.senders, Pollers: s.pollers, Signals: d, Attachments: store,
 		Agent: a, Transcript: t, Audit: log, Publish: publish(bus), Logger: logger,
-		Scope: scope(cfg), Languages: cfg.Choice(), AlsoAsk: alsoAsk(cfg),
+		Scope: scope(cfg), Languages: cfg.Choice(), AlsoAsk: cfg.AlsoAsked(),
 		Defaults: activities.Defaults{
 			ConfirmTimeout: cfg.ConfirmTimeout, HandoffTimeout: cfg.HandoffTimeout,
 			Unsupported: cfg.Unsupported, Route: route, Queue: cfg.Stacking == config.StackingQueue,
@@ -111,16 +111,6 @@ func provideActivities(
 		p.Mirror = m.Mirror
 	}
 	return activities.New(p)
-}
-
-func alsoAsk(cfg *config.Config) map[string][]activities.Audience {
-	all := map[string][]activities.Audience{}
-	for name, places := range cfg.AlsoAsked() {
-		for _, to := range places {
-			all[name] = append(all[name], activities.Audience(to))
-		}
-	}
-	return all
 }
 
 // publish puts what this process's activities do on its live feed.

@@ -41,8 +41,8 @@ type settings struct {
 	size int64
 	// streams are open event streams, asking the questions a second beside them.
 	streams, asking int
-	// open leaves those questions unanswered.
-	open bool
+	// unanswered leaves those questions open.
+	unanswered bool
 }
 
 // measurements in the order in which they are taken.
@@ -72,7 +72,7 @@ func parse(args []string, out io.Writer) (settings, error) {
 	flags.IntVar(&s.pending, "pending", 2000, "memory: questions")
 	flags.IntVar(&s.rate, "rate", 200, "webhooks: messages a second")
 	flags.DurationVar(&s.during, "for", 15*time.Second, "webhooks: how long they come; page: how long is asked beside the streams")
-	flags.BoolVar(&s.open, "unanswered", false, "page: the questions beside the streams stay open")
+	flags.BoolVar(&s.unanswered, "unanswered", false, "page: the questions beside the streams stay open")
 	flags.IntVar(&s.streams, "streams", 500, "page: open event streams")
 	flags.IntVar(&s.asking, "asking", 50, "page: questions a second beside them")
 	flags.DurationVar(&s.budget, "budget", 50*time.Second, "about how long a measurement may take (memory: half as long again); it then reports what it has")

@@ -43,7 +43,7 @@ type asking struct {
 
 // measureStreams opens the streams, then asks beside them.
 func measureStreams(ctx context.Context, r *rig, s settings) (*streams, error) {
-	st := &streams{Open: s.streams, Wanted: float64(s.asking), Unanswered: s.open}
+	st := &streams{Open: s.streams, Wanted: float64(s.asking), Unanswered: s.unanswered}
 	if err := pause(ctx, s.settle); err != nil {
 		return nil, err
 	}
@@ -110,10 +110,10 @@ func (r *rig) ask(ctx context.Context, s settings) (map[string]time.Time, error)
 		lane := <-free
 		wait.Go(func() {
 			chat := int64(-9_000_000 - lane)
-			if s.open { // each in a conversation of its own, or they would replace each other
+			if s.unanswered { // each in a conversation of its own, or they would replace each other
 				chat -= lanes * int64(n)
 			}
-			if err := r.askOnce(ctx, chat, &asked, !s.open); err != nil {
+			if err := r.askOnce(ctx, chat, &asked, !s.unanswered); err != nil {
 				cancel(err)
 			}
 			free <- lane

@@ -57,6 +57,13 @@ func (p Person) Label() string {
 	}
 }
 
+// Audience is a conversation that a question is put to besides its own. Person is whose it is,
+// where it is one person's own.
+type Audience struct {
+	Thread Thread
+	Person Person
+}
+
 // File is a stored file: a reference, never its content.
 type File struct {
 	Name string `json:"name"`

@@ -33,6 +33,19 @@ func loadFile(file string) (*config.Config, error) {
 // examined are the findings of one area, in their order.
 type examined []doctor.Finding
 
+// says wants a text in what was found or in how to mend it, and none of the secrets.
+func (e examined) says(t *testing.T, want string, secrets ...string) {
+	t.Helper()
+	text := ""
+	for _, f := range e {
+		text += f.Detail + " → " + f.Mend + "\n"
+	}
+	require.Contains(t, text, want)
+	for _, secret := range append(secrets, "hidden") {
+		require.NotContains(t, text, secret)
+	}
+}
+
 // examine runs one area. Every warning and failure says how to mend it.
 func examine(t *testing.T, check func(context.Context, *doctor.Notes)) examined {
 	t.Helper()

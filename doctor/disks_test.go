@@ -38,12 +38,7 @@ func TestDisks(t *testing.T) {
 			t.Parallel()
 			found := examine(t, doctor.Disks{Config: load(t, test.file)}.Check)
 			require.Equal(t, test.want, found.short(), found)
-			text := ""
-			for _, f := range found {
-				text += f.Detail + " → " + f.Mend + "\n"
-			}
-			require.Contains(t, text, test.says)
-			require.NotContains(t, text, "hidden")
+			found.says(t, test.says)
 		})
 	}
 	t.Cleanup(func() {

@@ -28,15 +28,7 @@ type Email struct {
 
 // Check notes whether mail can be read, sent and proven. Nothing is sent.
 func (e Email) Check(ctx context.Context, n *Notes) {
-	switch {
-	case !e.Config.Email.Enabled && e.Config.Email.IMAP.Host != "":
-		n.Off("email", "switched off (email.enabled)")
-		return
-	case !e.Config.Email.Enabled:
-		n.Off("email", "not configured (LARACLAW_IMAP_HOST)")
-		return
-	case e.Err != nil:
-		n.Fail("settings", "correct them under email", "%v", e.Err)
+	if !n.usable("email", "LARACLAW_IMAP_HOST", e.Config.Email.Enabled, e.Config.Email.IMAP.Host != "", e.Err) {
 		return
 	}
 	e.imap(ctx, n)

@@ -87,6 +87,22 @@ func (n *Notes) Fail(check, mend, format string, args ...any) {
 	n.add(check, Fail, mend, fmt.Sprintf(format, args...))
 }
 
+// usable tells whether a connector can be looked at, and notes why not: it is switched off, or not
+// configured, which begins with variable; or err says why it could not be made.
+func (n *Notes) usable(connector, variable string, enabled, configured bool, err error) bool {
+	switch {
+	case !enabled && configured:
+		n.Off(connector, "switched off (%s.enabled)", connector)
+	case !enabled:
+		n.Off(connector, "not configured (%s)", variable)
+	case err != nil:
+		n.Fail("settings", "correct them under "+connector, "%v", err)
+	default:
+		return true
+	}
+	return false
+}
+
 func (n *Notes) add(check string, status Status, mend, detail string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -31,15 +31,7 @@ type Slack struct {
 
 // Check notes whether the app may do what it has to, and whether events reach us.
 func (s Slack) Check(ctx context.Context, n *Notes) {
-	switch {
-	case !s.Config.Slack.Enabled && s.Config.Slack.BotToken != "":
-		n.Off("slack", "switched off (slack.enabled)")
-		return
-	case !s.Config.Slack.Enabled:
-		n.Off("slack", "not configured (LARACLAW_SLACK_BOT_TOKEN)")
-		return
-	case s.Err != nil:
-		n.Fail("settings", "correct them under slack", "%v", s.Err)
+	if !n.usable("slack", "LARACLAW_SLACK_BOT_TOKEN", s.Config.Slack.Enabled, s.Config.Slack.BotToken != "", s.Err) {
 		return
 	}
 	socket := s.Config.Slack.Mode == config.ModeSocket

@@ -39,15 +39,7 @@ type Telegram struct {
 
 // Check notes whether messages reach us, and whose are heard.
 func (t Telegram) Check(ctx context.Context, n *Notes) {
-	switch {
-	case !t.Config.Telegram.Enabled && t.Config.Telegram.Token != "":
-		n.Off("telegram", "switched off (telegram.enabled)")
-		return
-	case !t.Config.Telegram.Enabled:
-		n.Off("telegram", "not configured (LARACLAW_TELEGRAM_TOKEN)")
-		return
-	case t.Err != nil:
-		n.Fail("settings", "correct them under telegram", "%v", t.Err)
+	if !n.usable("telegram", "LARACLAW_TELEGRAM_TOKEN", t.Config.Telegram.Enabled, t.Config.Telegram.Token != "", t.Err) {
 		return
 	}
 	account, err := t.Bot.Check(ctx)

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -98,35 +99,30 @@ func (q *question) note(ctx workflow.Context, thread chat.Thread, summary string
 // gather waits until the copies say what became of the question.
 func (q *question) gather(ctx workflow.Context) {
 	_ = workflow.Await(ctx, func() bool {
-		for _, c := range q.copies {
-			if !c.done {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(q.copies, func(c *copied) bool { return !c.done })
 	})
+}
+
+// copyIn is the copy in a conversation; nil for none.
+func (q *question) copyIn(thread chat.Thread) *copied {
+	for _, c := range q.copies {
+		if c.Thread == thread {
+			return c
+		}
+	}
+	return nil
 }
 
 // asksIn tells whether the question is in a conversation.
 func (q *question) asksIn(thread chat.Thread) bool {
-	if thread == q.of.plan.Thread {
-		return true
-	}
-	for _, c := range q.copies {
-		if c.Thread == thread {
-			return true
-		}
-	}
-	return false
+	return thread == q.of.plan.Thread || q.copyIn(thread) != nil
 }
 
 // pointsElsewhere tells that a text belongs to another prompt than this one. In its own
 // conversation it may point at none; at a copy it has to point.
 func (q *question) pointsElsewhere(r contract.Reply) bool {
-	for _, c := range q.copies {
-		if c.Thread == r.Thread {
-			return c.receipt == nil || c.receipt.Ref != r.ReplyTo
-		}
+	if c := q.copyIn(r.Thread); c != nil {
+		return c.receipt == nil || c.receipt.Ref != r.ReplyTo
 	}
 	return r.ReplyTo != "" && q.asked != nil && r.ReplyTo != q.asked.Receipt.Ref
 }
@@ -152,10 +148,8 @@ func (q *question) home(r contract.Reply) chat.Thread {
 
 // languageIn is the one in which a conversation has the question.
 func (q *question) languageIn(thread chat.Thread) string {
-	for _, c := range q.copies {
-		if c.Thread == thread {
-			return c.Language
-		}
+	if c := q.copyIn(thread); c != nil {
+		return c.Language
 	}
 	return q.of.plan.Language
 }

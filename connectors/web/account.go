@@ -23,16 +23,19 @@ func foreign(r *http.Request) bool {
 }
 
 // goOn lets the browser come again from a page of our own, with its cookies; path may be anybody's.
-func (p *page) goOn(w http.ResponseWriter, r *http.Request, path string) { p.again(w, r, own(path)) }
+func (p *page) goOn(w http.ResponseWriter, r *http.Request, path string) {
+	p.comeAgain(w, r, ownAddress(path))
+}
 
-func (p *page) again(w http.ResponseWriter, r *http.Request, path string) {
+// comeAgain is goOn for the path that was asked for.
+func (p *page) comeAgain(w http.ResponseWriter, r *http.Request, path string) {
 	moment := p.say(r, chat.Text(linePageOneMoment))
 	p.render(w, r, http.StatusOK, "go on", view{Title: moment, Head: moment, Next: path})
 }
 
-// own is an address of our own that somebody wants to see, "/" where it is not: what stands in an
+// ownAddress is an address of our own that somebody wants to see, "/" where it is not: what stands in an
 // address may come from anybody.
-func own(path string) string {
+func ownAddress(path string) string {
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") || strings.HasPrefix(path, "/signin") {
 		return "/"
 	}
@@ -48,7 +51,7 @@ func (p *page) beginSignIn(w http.ResponseWriter, r *http.Request) {
 	}
 	address, attempt, err := p.Provider.Begin(r.Context())
 	if err == nil {
-		err = p.cookies.setAttempt(w, begun{Attempt: attempt, To: own(r.URL.Query().Get("to"))})
+		err = p.cookies.setAttempt(w, begun{Attempt: attempt, To: ownAddress(r.URL.Query().Get("to"))})
 	}
 	if err != nil {
 		p.notSignedIn(w, r, err)

@@ -19,7 +19,7 @@ func (p *page) showSignIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if foreign(r) { // the session is there perhaps, and must not be lost
-		p.again(w, r, r.URL.RequestURI())
+		p.comeAgain(w, r, r.URL.RequestURI())
 		return
 	}
 	p.renderSignIn(w, r, http.StatusOK, chat.Line{})
@@ -34,7 +34,7 @@ func (p *page) renderSignIn(w http.ResponseWriter, r *http.Request, status int, 
 			return
 		}
 	}
-	shown := view{To: own(r.FormValue("to")), Title: p.say(r, chat.Text(linePageSignIn)), CSRF: p.cookies.token(s), Problem: p.say(r, problem)}
+	shown := view{To: ownAddress(r.FormValue("to")), Title: p.say(r, chat.Text(linePageSignIn)), CSRF: p.cookies.token(s), Problem: p.say(r, problem)}
 	if p.Provider != nil {
 		shown.Provider = p.Provider.Host()
 	}
@@ -73,12 +73,12 @@ func (p *page) signIn(w http.ResponseWriter, r *http.Request) {
 
 // land leads somebody who is signed in to what they asked for.
 func land(w http.ResponseWriter, r *http.Request, to string) {
-	http.Redirect(w, r, own(to), http.StatusSeeOther) //nolint:gosec // own lets only our own addresses through
+	http.Redirect(w, r, ownAddress(to), http.StatusSeeOther) //nolint:gosec // ownAddress lets only our own addresses through
 }
 
 // signInFor is the address of the sign-in that then shows what was asked for.
 func signInFor(r *http.Request) string {
-	to := own(r.URL.RequestURI())
+	to := ownAddress(r.URL.RequestURI())
 	if to == "/" {
 		return "/signin"
 	}
